@@ -392,6 +392,13 @@ export interface SqlTypes {
       columns: string;
     };
   };
+  'backup.last_backup': {
+    params: object;
+    row: {
+      backed_up_at: Date | null;
+      hours: number;
+    };
+  };
   'backup.list_company_tables': {
     params: {
       left_out: readonly (string)[] | string | null;
@@ -420,6 +427,12 @@ export interface SqlTypes {
     row: {
       taken_at: Date;
     };
+  };
+  'backup.record_backup': {
+    params: {
+      taken_at: Date | string | null;
+    };
+    row: object;
   };
   'buyers.change_limits': {
     params: {
@@ -2296,12 +2309,6 @@ export interface SqlTypes {
       taken: string;
     };
   };
-  'cli.backup_age': {
-    params: object;
-    row: {
-      hours: number;
-    };
-  };
   'cli.going_live': {
     params: object;
     row: {
@@ -2324,12 +2331,6 @@ export interface SqlTypes {
       most_tries: number;
       oldest_seconds: number;
     };
-  };
-  'cli.record_backup': {
-    params: {
-      taken_at: Date | string | null;
-    };
-    row: object;
   };
   'cli.server_version': {
     params: object;

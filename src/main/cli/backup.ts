@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { backUp, type BackupResult } from '../../operate/backup/back-up';
+import { recordBackup } from '../../operate/backup/last-backup';
 import { exportCompany } from '../../operate/backup/export-company';
 import { restore, type RestoreResult } from '../../operate/backup/restore';
 import { sqlOn } from '../../data/sql';
@@ -9,7 +10,6 @@ import { openDatabaseServer } from '../../operate/installation/open';
 import { claimPepper, keepPepper } from '../../operate/installation/pepper';
 import { loadRecordedMark } from '../../operate/installation/storage-mark';
 import { commandConfig, parseCompanyId, json, print, run, runOnDatabase } from './command';
-import { RECORD_BACKUP } from './queries/operator';
 
 export function addBackupCommands(program: Command): void {
   program
@@ -29,9 +29,7 @@ export function addBackupCommands(program: Command): void {
     .addOption(json())
     .action((options) =>
       runOnDatabase(options.json, async ({ prepare }) => {
-        await prepare(async (client) => {
-          await sqlOn(client)(RECORD_BACKUP, { taken_at: new Date() });
-        });
+        await prepare((client) => recordBackup(sqlOn(client), new Date()));
         return { recorded: true };
       }),
     );
@@ -68,9 +66,7 @@ async function backUpTo(file: string): Promise<BackupResult> {
     const { session_url } = database;
     const storage = openConfiguredStorage(config, mark);
     const result = await backUp({ session_url, storage, pepper }, file);
-    await database.prepare(async (client) => {
-      await sqlOn(client)(RECORD_BACKUP, { taken_at: new Date(result.taken_at) });
-    });
+    await database.prepare((client) => recordBackup(sqlOn(client), new Date(result.taken_at)));
     return result;
   } finally {
     await database.stop();

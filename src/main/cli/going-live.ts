@@ -2,12 +2,13 @@ import type { Config } from '../../platform/config';
 import { sqlOn, type Sql } from '../../data/sql';
 import { HostsClient } from '../../data/postgres/hosts-client';
 import { withClient } from '../../data/postgres/with-client';
+import { findLastBackup } from '../../operate/backup/last-backup';
 import { examineCells } from '../../operate/cells/examine';
 import { openDatabaseServer } from '../../operate/installation/open';
 import { findSmtpFault } from '../../platform/mail/smtp';
 import { describeNodeSupport } from '../../platform/node-support';
 import { finding, type Finding } from './finding';
-import { BACKUP_AGE, GOING_LIVE } from './queries/operator';
+import { GOING_LIVE } from './queries/operator';
 
 // `doctor --live`: that which must be so before real calls come in.
 
@@ -130,12 +131,11 @@ function checkCarrier({ carrier }: Config, { live_switches }: Records): Finding 
 }
 
 async function checkBackup(sql: Sql): Promise<Finding> {
-  const [row] = await sql(BACKUP_AGE, {});
-  const hours = row?.hours ?? null;
+  const last = await findLastBackup(sql);
   return finding(
     'live: backup',
-    hours !== null && hours <= MAX_BACKUP_HOURS,
-    hours === null ? 'there was none yet' : `the last is ${hours} hours old`,
+    last !== undefined && last.hours <= MAX_BACKUP_HOURS,
+    last ? `the last is ${last.hours} hours old` : 'there was none yet',
     'Back up each day with npx trunkline backup' +
       ', or with another tool and then npx trunkline record-backup',
   );

@@ -3,6 +3,7 @@ import { Gauge, Registry } from 'prom-client';
 import type { Deps } from '../../domain/deps';
 import { measureJobs } from '../../data/jobs/measure-jobs';
 import { TASK_NAMES } from '../../data/jobs/tasks';
+import { findLastBackup, type LastBackup } from '../../operate/backup/last-backup';
 import { measureQueues } from '../../domain/webhooks/measure-queues';
 
 /** Age limit of cached results: several readers of the page cost the database one reading. */
@@ -11,21 +12,21 @@ const MAX_AGE_MS = 5_000;
 const TIMEOUT_MS = 2_000;
 
 /**
- * Returns a function that renders the metrics of the database: waiting jobs and webhooks. They are
- * equal in every process, so they are no part of the sum over processes. While the database does
- * not answer, the text says only that.
+ * Returns a function that renders the metrics of the database: waiting jobs and webhooks, and the
+ * last backup. They are equal in every process, so they are no part of the sum over processes.
+ * While the database does not answer, the text says only that.
  */
 export function databaseMetrics(
-  { parts, clock, log }: Pick<Deps, 'parts' | 'clock' | 'log'>,
+  deps: Pick<Deps, 'database' | 'parts' | 'clock' | 'log'>,
   maxAgeMs = MAX_AGE_MS,
 ): () => Promise<string> {
   let reading: Promise<string> | undefined;
   const read = () => {
-    reading ??= readAll(parts(), clock())
+    reading ??= readAll(deps)
       .then(
-        (backlogs) => renderMetrics(backlogs),
+        (measured) => renderMetrics(measured),
         (error: unknown) => {
-          log.warn({ err: error }, 'the database could not be measured');
+          deps.log.warn({ err: error }, 'the database could not be measured');
           return renderMetrics(undefined);
         },
       )
@@ -40,26 +41,37 @@ export function databaseMetrics(
     ]);
 }
 
-interface Backlogs {
+interface Measured {
   jobs: Awaited<ReturnType<typeof measureJobs>>[];
   webhooks: Awaited<ReturnType<typeof measureQueues>>[];
+  /** Undefined before the first. */
+  last_backup: LastBackup | undefined;
   now: Date;
 }
 
-const readAll = async (parts: readonly Pick<Deps, 'database'>[], now: Date): Promise<Backlogs> => ({
-  jobs: await Promise.all(parts.map(({ database }) => measureJobs(database.sql))),
-  webhooks: await Promise.all(parts.map(({ database }) => measureQueues(database.sql, now))),
-  now,
-});
+async function readAll({
+  database,
+  parts,
+  clock,
+}: Pick<Deps, 'database' | 'parts' | 'clock'>): Promise<Measured> {
+  const now = clock();
+  const all = parts().map((part) => part.database.sql);
+  return {
+    jobs: await Promise.all(all.map((sql) => measureJobs(sql))),
+    webhooks: await Promise.all(all.map((sql) => measureQueues(sql, now))),
+    last_backup: await findLastBackup(database.sql),
+    now,
+  };
+}
 
 /** Several databases are added up; the age is that of the oldest of all. */
-function renderMetrics(backlogs: Backlogs | undefined): Promise<string> {
+function renderMetrics(measured: Measured | undefined): Promise<string> {
   const registry = new Registry();
   const gauge = (name: string, help: string, labelNames: string[] = []) =>
     new Gauge({ name: `trunkline_${name}`, help, labelNames, registers: [registry] });
-  gauge('database_up', 'Whether the database could be measured.').set(backlogs ? 1 : 0);
-  if (!backlogs) return registry.metrics();
-  const { jobs, webhooks, now } = backlogs;
+  gauge('database_up', 'Whether the database could be measured.').set(measured ? 1 : 0);
+  if (!measured) return registry.metrics();
+  const { jobs, webhooks, last_backup: lastBackup, now } = measured;
   const kind = ['kind'];
   const waiting = gauge('jobs_waiting', 'Jobs that could run now.', kind);
   const running = gauge('jobs_running', 'Jobs that run, in any process.', kind);
@@ -76,6 +88,11 @@ function renderMetrics(backlogs: Backlogs | undefined): Promise<string> {
   gauge('webhooks_oldest_due_seconds', 'How long the oldest delivery that is due waits.').set(
     computeLongestWait(webhooks, now),
   );
+  // A gauge that is not set would say 1970.
+  if (lastBackup)
+    gauge('last_backup_timestamp_seconds', 'When everything was last backed up.').set(
+      +lastBackup.at / 1000,
+    );
   return registry.metrics();
 }
 

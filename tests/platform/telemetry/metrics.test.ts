@@ -18,9 +18,16 @@ let page: string;
 /** The page as it is now, with nothing cached. */
 const freshPage = () => measurements(world.deps, { max_age_ms: 0 }).page();
 
+const BACKED_UP_AT = new Date('2026-09-15T19:00:00Z');
+
 beforeAll(async () => {
   before = await freshPage();
   await traffic();
+  await world.sql(
+    `INSERT INTO installations (id, pepper_check, backed_up_at) VALUES (1, '', $1)
+    ON CONFLICT (id) DO UPDATE SET backed_up_at = $1`,
+    [BACKED_UP_AT],
+  );
   page = await freshPage();
 });
 
@@ -225,6 +232,11 @@ test('jobs and webhooks that wait are counted, and how long they wait', async ()
   const [, age] = /trunkline_jobs_oldest_waiting_seconds\{kind="forget_number"\} (\S+)/.exec(text)!;
   expect(Number(age)).toBeGreaterThanOrEqual(90);
   expect(text).toContain('trunkline_jobs_waiting{kind="send_invitation"} 0');
+});
+
+test('the last backup has its time, once there was one', () => {
+  expect(before).not.toContain('trunkline_last_backup');
+  expect(page).toContain(`trunkline_last_backup_timestamp_seconds ${+BACKED_UP_AT / 1000}\n`);
 });
 
 test('without the database, the page says that and what the process knows', async () => {

@@ -77,23 +77,3 @@ export const GOING_LIVE = statement(
   `,
   { prepared: false },
 );
-
-export const BACKUP_AGE = statement(
-  'cli.backup_age',
-  sql`
-    SELECT (extract(epoch FROM now() - backed_up_at) / 3600)::int AS hours
-    FROM installations
-    WHERE backed_up_at IS NOT NULL
-  `,
-  { prepared: false },
-);
-
-/** An older backup than the last counts nothing. */
-export const RECORD_BACKUP = statement(
-  'cli.record_backup',
-  sql`
-    UPDATE installations
-    SET backed_up_at = greatest(backed_up_at, {taken_at})
-  `,
-  { prepared: false },
-);
