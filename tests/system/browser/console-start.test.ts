@@ -1,6 +1,6 @@
 import { expectAccessibleEverywhere, SIZES } from '../../support/accessibility';
 import { inBrowser } from '../../support/browser';
-import { goTo, inConsole, panel, until, useConsole } from '../../support/console';
+import { goTo, inConsole, panel, signIn, until, useConsole } from '../../support/console';
 import { FAR_MS } from '../../support/patience';
 import { createMember } from '../../support/teams';
 
@@ -67,6 +67,12 @@ inBrowser('a test lead begins its schedule, and its history is told', () =>
     const [schedule] = (await get('schedules')).schedules;
     await goTo(page, `#/schedules/${schedule.id}`);
     await page.getByRole('button', { name: 'Test lead' }).click();
+    await page.getByText('No telephone rings, and no text arrives').waitFor(LOADED);
+    const { id } = (await here.api('post', 'switches', { body: { name: 'pbx' } })).body.switch;
+    await page.reload();
+    await signIn(page, here.auth);
+    await page.getByText('The lead is a real one').waitFor(LOADED);
+    await here.api('delete', `switches/${id}`);
     await page.getByLabel('Telephone number').fill('(213) 555-0177', LOADED);
     await page.getByLabel('Name', { exact: true }).fill('Ann Tester');
     await page.getByLabel('E-mail').fill('ann@example.com');

@@ -1,8 +1,9 @@
 import { useState } from 'preact/hooks';
 import { ok, type Schemas } from '../api';
 import { useCall } from '../calls/load-call';
+import { useLine } from '../calls/load-line';
 import { dollars, words } from '../format';
-import { useAction, useLoaded } from '../loading';
+import { useAction } from '../loading';
 import { Badge, Facts, Field, Panel, Problem, Show } from '../parts/basics';
 import { DecisionDetails } from '../parts/decision';
 import { LabeledReference } from '../parts/labeled-reference';
@@ -240,7 +241,7 @@ interface ButtonsProps {
 
 function Buttons({ inputs, is_busy, onTest, onCall }: ButtonsProps) {
   const { may, me } = useSession();
-  const hasLine = useHasLine();
+  const hasLine = useLine();
   const mayCall = may('calls:create') && me.team_ids === null;
   return (
     <>
@@ -268,26 +269,6 @@ function Buttons({ inputs, is_busy, onTest, onCall }: ButtonsProps) {
       </div>
     </>
   );
-}
-
-/** True where a telephone can ring: a switch, or numbers of a carrier. */
-function useHasLine(): boolean {
-  const { api, may } = useSession();
-  const loaded = useLoaded(async () => {
-    const query = { per_page: 1 };
-    const [{ numbers }, { switches }] = await Promise.all([
-      may('phone_numbers:read')
-        ? ok(
-            api.GET('/phone_numbers', {
-              params: { query: { per_page: 100, order_dir: 'desc', columns: ['id', 'carrier'] } },
-            }),
-          )
-        : { numbers: [] },
-      may('switches:read') ? ok(api.GET('/switches', { params: { query } })) : { switches: [] },
-    ]);
-    return switches.length > 0 || numbers.some(({ carrier }) => carrier && carrier !== 'sandbox');
-  }, [api]);
-  return loaded.data ?? false;
 }
 
 /** A call as it happens, its decision, and what was paid for it. */

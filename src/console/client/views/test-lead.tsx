@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks';
 import { useLead } from '../calls/load-lead';
+import { useLine } from '../calls/load-line';
 import { useAction } from '../loading';
 import { Badge, Field, Panel, Problem, Show } from '../parts/basics';
 import { LabeledReference } from '../parts/labeled-reference';
@@ -57,10 +58,7 @@ export function TestLeadView() {
             }}
           >
             <LeadFields inputs={inputs} change={change} />
-            <p class="notice warn">
-              The lead is a real one: this person is called, texted and mailed as the schedule says,
-              unless your numbers are those of the sandbox. Use a number and an address of your own.
-            </p>
+            <Warning />
             <div class="actions">
               <button class="primary" disabled={is_busy}>
                 Send the lead
@@ -72,6 +70,27 @@ export function TestLeadView() {
       </div>
       {answer && <Unfolding key={String(answer.id)} answer={answer} />}
     </>
+  );
+}
+
+/** Says whom the lead reaches: that depends on what is connected. */
+function Warning() {
+  const { person } = useSession();
+  const hasLine = useLine();
+  if (hasLine === false)
+    return (
+      <p class="notice warn">
+        No telephone rings, and no text arrives: there is no switch and no number of a carrier here,
+        so that the schedule is played in the sandbox.
+        {person?.sends_mail !== false && ' Mails are sent: use an address of your own.'}
+      </p>
+    );
+  return (
+    <p class="notice warn">
+      The lead is a real one: this person is called, texted and mailed as the schedule says
+      {hasLine === undefined && ', unless no switch and no carrier is connected'}. Use a number and
+      an address of your own.
+    </p>
   );
 }
 
