@@ -189,7 +189,7 @@ function describeField(schema: Schema, depth: number, withHelp = true): FieldCon
     max_length: plain.maxLength,
     max_items: plain.maxItems,
     pattern: plain.pattern,
-    format: plain['x-format'] ?? (plain.format === 'int64' ? undefined : plain.format),
+    format: pickFormat(plain),
     reference: plain['x-reference'],
     permissions: listPermissions(plain),
     money: plain['x-money'],
@@ -204,6 +204,12 @@ function describeField(schema: Schema, depth: number, withHelp = true): FieldCon
         : undefined,
     help,
   });
+}
+
+/** A format of the contract, except that for the end of a period, which is a time like others. */
+function pickFormat({ format, 'x-format': own }: Schema): string | undefined {
+  if (own !== undefined && own !== 'last-moment') return own;
+  return format === 'int64' ? undefined : format;
 }
 
 const toFieldType = (type: string | undefined): FieldType => {

@@ -64,3 +64,17 @@ test('the zones that are offered first are zones of the API, and their fault is 
     byField: { time_zone: ['is unknown: choose a time zone of the list'] },
   });
 });
+
+test('times in texts of the API are in the zone and format of the console', () => {
+  const { localizeTimes } = loadClientModule<{
+    localizeTimes: (text: string, now: number) => string;
+  }>('format');
+  const now = Date.parse('2025-01-31T12:00:00Z');
+  const say = (text: string) => localizeTimes(text, now);
+  expect(say('until 2025-02-01T09:00:00.000Z: closed')).toMatch(
+    /^until [A-Z][a-z]{2} \d+, 2025.*: closed$/,
+  );
+  expect(say('tried again at 2025-02-01T09:00:00.000Z')).toMatch(/^next try at \w+ \d+, 2025/);
+  expect(say('tried again at 2025-01-01T09:00:00.000Z')).toMatch(/^tried again at \w+ \d+, 2025/);
+  expect(say('nothing to say')).toBe('nothing to say');
+});

@@ -1,5 +1,5 @@
 import type { components } from '../../generated/openapi';
-import { sentence } from './format';
+import { localizeTimes, sentence } from './format';
 
 export type Problem = components['schemas']['Problem'];
 
@@ -36,8 +36,8 @@ export function describeProblem(error: unknown): ProblemText {
   const fields = Object.entries(problem?.errors ?? {});
   const isRepeated = fields.length > 0 && fields.flat(2).every((text) => message.includes(text));
   return {
-    message: isRepeated ? undefined : message,
-    faults: fields.map(([field, texts]) => [sentence(field), texts.join(', ')]),
+    message: isRepeated ? undefined : localizeTimes(message),
+    faults: fields.map(([field, texts]) => [sentence(field), localizeTimes(texts.join(', '))]),
   };
 }
 

@@ -48,6 +48,16 @@ export const dayTime = formatOrNothing((at: string) => {
   const isThisYear = toDay(date).slice(0, 4) === toDay(new Date()).slice(0, 4);
   return formatIn(isThisYear ? 'dayTime' : 'dateTime', date);
 });
+const ISO_TIME = /\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)/g;
+
+/** A text of the API with the times in it as all others; a try that was announced may be over. */
+export const localizeTimes = (message: string, now = Date.now()): string =>
+  message
+    .replace(/\btried again at (\S+)/, (whole, at: string) =>
+      Date.parse(at) > now ? `next try at ${at}` : whole,
+    )
+    .replace(ISO_TIME, (at) => dayTime(at));
+
 /** A date without a time is the same day everywhere. */
 export const day = formatOrNothing((at: string) =>
   at.length === 10 ? formatIn('day', new Date(at), 'UTC') : formatIn('day', new Date(at)),

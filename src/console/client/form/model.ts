@@ -1,4 +1,5 @@
 import type { FieldContract, Fields } from '../../noun-contract';
+import { localizeTimes } from '../format';
 import { fromLocalInput, toLocalInput } from '../zone';
 
 // How the values of the API become those of inputs, and back. Nothing here draws.
@@ -212,7 +213,11 @@ export function mergeChanges(base: Values, mine: Values, latest: Values): Merge 
 
 /** People choose from the list of the form; programs read that of the API. */
 const toFormWords = (fault: string): string =>
-  fault.replace(/^must be a time zone of \/api\/.*/, 'is unknown: choose a time zone of the list');
+  localizeTimes(
+    fault
+      .replace(/^must be a time zone of \/api\/.*/, 'is unknown: choose a time zone of the list')
+      .replace(/ for a rule of kind \w+$/, ' for such a rule'),
+  );
 
 /** The faults of an answer by field: `hours[0].times` belongs to `hours`. */
 export function groupFaults(

@@ -1,5 +1,5 @@
 import type { Schemas } from '../api';
-import { dayTime, time, words } from '../format';
+import { dayTime, localizeTimes, time, words } from '../format';
 import { Badge } from './basics';
 
 /** The events of a call, in the order of the API. */
@@ -11,7 +11,7 @@ export function CallStory({ events }: { events: readonly Schemas['CallEvent'][] 
           <time dateTime={created_at ?? ''}>{time(created_at)}</time>
           <span>
             <b>{words(event)}</b> {buyer && <span>{buyer}</span>}
-            {message && <span class="quiet"> {message}</span>}
+            {message && <span class="quiet"> {localizeTimes(message)}</span>}
           </span>
         </li>
       ))}
@@ -29,7 +29,7 @@ export function LeadPast({ events }: { events: Schemas['Timeline']['past'] }) {
           <time dateTime={at ?? ''}>{dayTime(at)}</time>
           <span>
             <b>{words(event)}</b>
-            {message && <span class="quiet"> {message}</span>}
+            {message && <span class="quiet"> {localizeTimes(message)}</span>}
           </span>
         </li>
       ))}
@@ -49,7 +49,7 @@ export function LeadFuture({ steps }: { steps: Schemas['Timeline']['future'] }) 
             <b>{words(step.action)}</b> {step.name}
             {step.blocked_by && <Badge tone="bad">{words(step.blocked_by)}</Badge>}
             {step.delayed_by && <Badge tone="warn">{words(step.delayed_by)}</Badge>}
-            {step.message && <span class="quiet"> {step.message}</span>}
+            {step.message && <span class="quiet"> {localizeTimes(step.message)}</span>}
             {step.text && <q>{step.text}</q>}
           </span>
         </li>

@@ -1,7 +1,7 @@
 import { ok, type Schemas } from '../api';
 import { Badge, Panel, Show, Table, type Column } from '../parts/basics';
 import { Progress } from '../parts/progress';
-import { count, dayTime, text } from '../format';
+import { count, dayTime, localizeTimes, text } from '../format';
 import { useEvery, useLive, useLoaded } from '../loading';
 import { linkTo } from '../route';
 import { useSession } from '../session';
@@ -126,7 +126,7 @@ function add(troubles: Map<number, Trouble>, log: Schemas['WebhookLog']): void {
     existing.last ??= started_at ?? null;
     return;
   }
-  const why = notes ?? `answered ${text(code)}`;
+  const why = notes ? localizeTimes(notes) : `answered ${text(code)}`;
   const last = started_at ?? null;
   troubles.set(id!, {
     id: id!,

@@ -1,5 +1,5 @@
 import type { ComponentChild } from 'preact';
-import { dayTime } from '../../format';
+import { dayTime, localizeTimes } from '../../format';
 import { RecordName } from '../../noun/record-name';
 import type { PanelProps } from '../../nouns/layout';
 import { describeEvent } from '../../nouns/webhook-words';
@@ -15,11 +15,9 @@ export const describeResult = ({ code, success }: Json): ComponentChild => (
   </Badge>
 );
 
-const ISO_TIME = /\d{4}-\d\d-\d\dT[\d:.]+Z/g;
-
 /** Why it failed and what comes next, with its times as people read them. */
 export const describeNotes = ({ notes }: Json): string =>
-  notes === null ? '' : String(notes).replace(ISO_TIME, (at) => dayTime(at));
+  notes === null ? '' : localizeTimes(String(notes));
 
 /** JSON is read more easily in lines. */
 export function toReadable(body: unknown): string {
