@@ -146,6 +146,17 @@ inBrowser('an alert rule has the fields of its kind, and a copy keeps them', () 
       kind: 'no_calls',
       minutes: 30,
     });
+    // A number that its kind needs is there before one thinks of it.
+    await goTo(page, '#/alert_rules/new');
+    await page.getByLabel('Name').fill('Caps', LOADED);
+    await page.getByLabel('Alert when').selectOption('cap_used');
+    await page.getByRole('button', { name: 'Create the alert rule' }).click();
+    await heading(page, 'Caps').waitFor(LOADED);
+    expect((await get(`alert_rules/${await createdId(page)}`)).alert_rule).toMatchObject({
+      kind: 'cap_used',
+      percent: 80,
+      minutes: null,
+    });
     await goTo(page, '#/alerts');
     await panel(page, 'Open now').getByText('Nothing is wrong.').waitFor(LOADED);
   }),

@@ -38,7 +38,7 @@ export function FormField({ layout, label: nounLabel, isChanged, ...props }: For
       <label for={id}>
         {label}
         {layout.unit && <span class="quiet">, {layout.unit}</span>}
-        {field.required && <span aria-hidden="true"> *</span>}
+        {(field.required || layout.isRequired) && <span aria-hidden="true"> *</span>}
       </label>
       {Editor ? (
         <Editor {...props} id={id} label={label} />

@@ -255,7 +255,9 @@ export function NewRecordPage({ layout }: { layout: NounLayout }) {
         New {singular}
         {copied !== null && ', copied from another'}
       </h1>
-      <p class="quiet">{layout.about}</p>
+      <p class="quiet">
+        {layout.about} {layout.next}
+      </p>
       <Show of={loaded}>
         {(start) => <NewRecord layout={layout} noun={noun} {...start} copied={copied} />}
       </Show>
@@ -281,7 +283,7 @@ async function loadStart(
     const { data } = await send(session.transport, 'GET', path, { query });
     return data[noun.record_key] as Json;
   };
-  const defaults = findDefaults(noun);
+  const defaults = { ...findDefaults(noun), ...layout.initial };
   const original = copied === null ? undefined : await load(copied);
   const name = original && nameCopy(noun, original.name);
   if (original && layout.copy && 'field' in layout.copy)
@@ -337,7 +339,11 @@ function NewRecord({ layout, noun, record, copied, ...start }: NewRecordProps): 
     tag: '',
     presets: { ...linked, ...start.presets },
     save: async (changes) => {
-      const body = settleHidden(layout, { body: changes, inputs: form.inputs, record });
+      const body = settleHidden(layout, {
+        body: { ...layout.initial, ...changes },
+        inputs: form.inputs,
+        record,
+      });
       const { data, tag } = await send(session.transport, 'POST', `/${layout.noun}`, {
         body: { ...buildCopy(layout, copied), ...keepName(start.presets), ...body },
       });

@@ -44,13 +44,21 @@ export const alertRules = noun({
           field: 'percent',
           label: 'Percent',
           unit: '%',
+          isRequired: true,
           help: 'Of the cap that is used, or of the calls that are connected.',
         }),
-        kindField({ field: 'minutes', label: 'Within the last', unit: 'minutes', help: '' }),
+        kindField({
+          field: 'minutes',
+          label: 'Within the last',
+          unit: 'minutes',
+          isRequired: true,
+          help: '',
+        }),
         kindField({
           field: 'count',
           label: 'At least this many',
           unit: 'calls and texts',
+          isRequired: true,
           help: '',
         }),
         kindField({
@@ -101,6 +109,7 @@ export const alertRules = noun({
     },
   ],
   hidden: ['paused'],
+  initial: { percent: 80, minutes: 60, count: 10 },
   columns: [
     'name',
     stateColumn('paused', describeRule, ['open_alerts_count']),

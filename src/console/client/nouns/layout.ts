@@ -45,6 +45,8 @@ export interface FieldLayout {
   isWide?: boolean;
   /** Shown only while this holds. */
   when?: (inputs: Values) => boolean;
+  /** Needed while it is shown, where the contract cannot say so. */
+  isRequired?: boolean;
   /** Emptied where it is not shown: the API refuses it then. */
   isClearedWhenHidden?: boolean;
 }
@@ -130,6 +132,10 @@ export interface NounLayout {
   /** Sorted by this, descending, unless a person chooses; by default the order of the API. */
   order?: string;
   actions?: readonly ActionLayout[];
+  /** Says what comes after a new record is stored, where its form is not all. */
+  next?: string;
+  /** Values that a new record has unless a person changes them, where the API has no default. */
+  initial?: Json;
   /** Other words for deleting, as of a key that is revoked. */
   deletion?: { title: string; consequence: string; done: string };
   /** Secrets that answers to writes have once, and never again. */

@@ -14,6 +14,7 @@ export const schedules = noun({
   words: { singular: 'schedule', plural: 'schedules', also: 'a drip campaign or cadence' },
   about:
     'A schedule calls, texts and mails a lead, step by step, until it converts or asks to stop.',
+  next: 'Its steps are added on the next page, once it is created.',
   title: ({ name, id }) => (name as string | null) ?? `Schedule ${String(id)}`,
   groups: [
     {

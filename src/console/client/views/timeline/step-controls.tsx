@@ -52,7 +52,7 @@ export function WaitChoice({ inputs, change, errors, disabled, fields }: GroupEd
         <Field
           label="Until"
           type="time"
-          hint="In the zone of the schedule: the next time that it is that late."
+          hint="In the zone of the schedule, when it is that late next: today, if it is earlier now."
           error={faultOf('wait_until')}
           disabled={disabled}
           value={until as string}
