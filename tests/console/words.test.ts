@@ -1,3 +1,4 @@
+import { describeNouns } from '../../src/console/describe-nouns';
 import { ianaName } from '../../src/platform/time/zone';
 import { loadClientModule } from '../support/client-module';
 
@@ -77,4 +78,38 @@ test('times in texts of the API are in the zone and format of the console', () =
   expect(say('tried again at 2025-02-01T09:00:00.000Z')).toMatch(/^next try at \w+ \d+, 2025/);
   expect(say('tried again at 2025-01-01T09:00:00.000Z')).toMatch(/^tried again at \w+ \d+, 2025/);
   expect(say('nothing to say')).toBe('nothing to say');
+});
+
+test('columns for choice are those for people, each title once', () => {
+  const { listChoices, titleColumn } = loadClientModule<{
+    listChoices: (layout: object, noun: object) => string[];
+    titleColumn: (layout: object, column: { name: string }) => string;
+  }>('table/columns');
+  for (const [name, noun] of Object.entries(describeNouns().nouns)) {
+    const layout = { noun: name, columns: ['created_at'] };
+    const names = listChoices(layout, noun);
+    const titles = names.map((column) => titleColumn(layout, { name: column }));
+    expect(new Set(titles).size).toBe(titles.length);
+    expect(names).not.toContain('legacy_id');
+    expect(names).not.toContain('routes_show_path');
+    if (name === 'calls') {
+      expect(names).toContain('offer');
+      expect(names).not.toContain('offer_id');
+      expect(names).not.toContain('user_offer_id');
+    }
+  }
+});
+
+test.each([
+  [{}, /^calls-\d{4}-\d\d-\d\d\.csv$/],
+  [{ created_at_from: '2026-11-01T00:00:00Z' }, /^calls-2026-11-01\.csv$/],
+  [
+    { created_at_from: '2026-11-01T00:00:00Z', created_at_to: '2026-11-27T23:59:59.999Z' },
+    /^calls-2026-11-01-to-2026-11-27\.csv$/,
+  ],
+])('a file is named by its days: %j', (filters, name) => {
+  const { nameFile } = loadClientModule<{
+    nameFile: (name: string, filters: object, zone: string) => string;
+  }>('table/export');
+  expect(nameFile('calls', filters, 'UTC')).toMatch(name);
 });

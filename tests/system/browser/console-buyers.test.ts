@@ -181,7 +181,7 @@ inBrowser('the table sorts, searches and exports on the server, and its link sho
     expect(await names()).toEqual(buyers.map(({ name }: { name: string }) => name));
     const download = page.waitForEvent('download');
     await page.getByRole('button', { name: 'CSV' }).click();
-    expect((await download).suggestedFilename()).toBe('buyers.csv');
+    expect((await download).suggestedFilename()).toMatch(/^buyers-\d{4}-\d\d-\d\d\.csv$/);
     await page.getByRole('searchbox').fill('auto');
     await page.keyboard.press('Enter');
     await page.getByText('1–1 of 1 buyer').waitFor(LOADED);

@@ -142,7 +142,7 @@ inBrowser(
       await page.getByRole('row', { name: /Payout\s+-\$120\.00\s+November/ }).waitFor(LOADED);
       const download = page.waitForEvent('download');
       await page.getByRole('button', { name: 'CSV' }).click();
-      expect((await download).suggestedFilename()).toBe('account_entries.csv');
+      expect((await download).suggestedFilename()).toMatch(/^account_entries-[\d-]{10}\.csv$/);
       await goTo(page, `#/account_entries/${entry!.id}`);
       await page.getByRole('heading', { level: 1, name: 'Payout of -$120.00' }).waitFor(LOADED);
       // Its name is loaded after the entry.

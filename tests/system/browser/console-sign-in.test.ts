@@ -32,7 +32,7 @@ const waitForConsole = async (page: Page) => {
   await settled(page);
 };
 /** A browser remembers how a person likes the console, and that a company is set up. */
-const PREFERENCES = /^trunkline\.(theme|zone|set-up)/;
+const PREFERENCES = /^trunkline\.(theme|zone|set-up|columns)/;
 const expectNoCredentialStored = async (page: Page) => {
   const stored = await page.evaluate<[string, string][]>(
     '[...Object.entries(localStorage), ...Object.entries(sessionStorage)]',

@@ -30,6 +30,31 @@ export function pickColumns(
     .map((name) => layouts.find((column) => column.name === name) ?? { name });
 }
 
+/** Columns that only programs read. */
+const FOR_PROGRAMS =
+  /^(legacy_id|uuid|type|company_id|deleted_at|user_updated_at|routes_\w+_path)$/;
+
+/** `offer_id` and `user_offer_id` next to `offer`. */
+const isKey = (name: string, { read }: NounContract): boolean => {
+  const record = /^(?:user_)?(\w+)_id$/.exec(name)?.[1];
+  return record !== undefined && record in read;
+};
+
+/** The columns that people may choose, those of the layout first; each title once. */
+export function listChoices(layout: TableLayout, noun: NounContract): string[] {
+  const usual = layout.columns.map((entry) => toColumnLayout(entry).name);
+  const others = Object.keys(noun.read).filter(
+    (name) => !FOR_PROGRAMS.test(name) && !isKey(name, noun),
+  );
+  const titles = new Set<string>();
+  return [...new Set([...usual, ...others])].filter((name) => {
+    const title = titleColumn(layout, { name });
+    if (!(name in noun.read) || titles.has(title)) return false;
+    titles.add(title);
+    return true;
+  });
+}
+
 /** The columns to ask the API for. */
 export const listNeeds = (layout: TableLayout, { read }: NounContract, names: readonly string[]) =>
   ['id', ...names, ...(layout.stateNeeds ?? [])].filter((name) => name in read);

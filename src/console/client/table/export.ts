@@ -1,5 +1,5 @@
 import type { NounContract } from '../../noun-contract';
-import { currentZone } from '../zone';
+import { currentZone, toDay } from '../zone';
 import type { Session } from '../session';
 import { buildPath, download, saveBlob, send, type Json, type Query } from '../transport';
 import { toListQuery, type TableState } from './state';
@@ -16,13 +16,22 @@ interface Export {
   columns: readonly string[];
 }
 
+/** `calls-2026-11-01-to-2026-11-27.csv`: the days of the list, or the day on which it is saved. */
+export function nameFile(name: string, filters: TableState['filters'], zone?: string): string {
+  const { created_at_from: from, created_at_to: to } = filters;
+  const days = (from || to ? [from, to] : [new Date().toISOString()])
+    .filter((at) => at !== undefined)
+    .map((at) => toDay(new Date(at), zone));
+  return `${[name, ...new Set(days)].join('-to-').replace('-to-', '-')}.csv`;
+}
+
 /** Saves all that the table lists, not only its page. */
 export async function exportCsv(
   { transport }: Session,
   { name, noun, state, columns }: Export,
 ): Promise<void> {
   const query = { ...toListQuery(state), columns, time_zone: currentZone() };
-  const file = `${name}.csv`;
+  const file = nameFile(name, state.filters);
   if (noun.csv)
     return download(transport, buildPath(`/${name}`, { ...query, format: 'csv' }), file);
   const rows: Json[] = [];

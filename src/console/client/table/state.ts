@@ -3,6 +3,7 @@ import { linkTo, setQuery, useRoute } from '../route';
 import type { Query } from '../transport';
 
 // Everything that a table shows is in the query of its location: a link to it is a saved view.
+// Columns that were chosen are remembered for the table, also without it.
 
 export const PAGE_SIZES = [25, 50, 100, 250] as const;
 const DEFAULT_SIZE = 50;
@@ -21,20 +22,36 @@ export interface TableState {
 /** State of the table of a noun, from the location. */
 export function useTableState(noun: NounContract, defaultOrder?: string) {
   const { view, query } = useRoute();
-  const state = readState(noun, query, defaultOrder);
+  const storageKey = `trunkline.columns.${view}`;
+  const state = readState(noun, query, { defaultOrder, columns: localStorage.getItem(storageKey) });
   return {
     state,
     /** A change of what is listed goes back to the first page. */
-    change: (changes: Readonly<Record<string, string | null>>) =>
-      setQuery({ page: null, ...changes }),
+    change: (changes: Readonly<Record<string, string | null>>) => {
+      const { columns } = changes;
+      if (columns) localStorage.setItem(storageKey, columns);
+      else if (columns === null) localStorage.removeItem(storageKey);
+      setQuery({ page: null, ...changes });
+    },
     turn: (page: number) => setQuery({ page: page === 1 ? null : page }),
-    link: () => new URL(linkTo(view, null, Object.fromEntries(query)), location.href).href,
+    link: () => {
+      const columns = state.columns?.join(',') ?? null;
+      const path = linkTo(view, null, { ...Object.fromEntries(query), columns });
+      return new URL(path, location.href).href;
+    },
   };
 }
 
-function readState(noun: NounContract, query: URLSearchParams, defaultOrder?: string): TableState {
+interface Usual {
+  defaultOrder: string | undefined;
+  /** The last choice of this person. */
+  columns: string | null;
+}
+
+function readState(noun: NounContract, query: URLSearchParams, usual: Usual): TableState {
+  const { defaultOrder } = usual;
   const order = query.get('order') ?? defaultOrder;
-  const columns = query.get('columns');
+  const columns = query.get('columns') ?? usual.columns;
   const size = Number(query.get('per_page'));
   return {
     search: query.get('fulltext') ?? '',

@@ -8,7 +8,7 @@ import { Field, Problem } from '../parts/basics';
 import { useSession } from '../session';
 import { exportCsv } from './export';
 import { FilterBar } from './filter-bar';
-import { titleColumn, type TableLayout } from './columns';
+import { listChoices, titleColumn, type TableLayout } from './columns';
 import type { TableState } from './state';
 
 interface ToolbarProps {
@@ -141,7 +141,7 @@ function ColumnChoice({ layout, noun, columns, change, onClose }: ColumnChoicePr
   return (
     <Dialog title="Columns" onClose={onClose}>
       <div class="columns-choice">
-        {Object.keys(noun.read).map((name) => (
+        {listChoices(layout, noun).map((name) => (
           <label key={name} class="check">
             <input
               type="checkbox"

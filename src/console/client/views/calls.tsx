@@ -55,7 +55,7 @@ const CALLS: TableLayout = {
       show: (call) => duration(call.total_duration as number | null),
     },
     'revenue',
-    { name: 'payout', isHidden: true },
+    'payout',
     {
       name: 'unbilled_reason',
       show: ({ unbilled_reason: reason }) => (reason ? sentence(String(reason)) : ''),

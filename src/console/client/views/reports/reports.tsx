@@ -7,6 +7,7 @@ import { Chart, type Series } from '../../parts/chart';
 import { TurnPages } from '../../parts/turn-pages';
 import { linkTo } from '../../route';
 import { useSession } from '../../session';
+import { nameFile } from '../../table/export';
 import { fromDayInputs } from '../../table/period';
 import { buildPath, download } from '../../transport';
 import { currentZone, toDay } from '../../zone';
@@ -113,7 +114,7 @@ function Tools({ state }: { state: ReportState }) {
     download(
       transport,
       buildPath('/calls/reports/grouped', { ...toQuery(state), format: 'csv' }),
-      'report.csv',
+      nameFile('report', state.filters, state.filters.time_zone),
     ),
   );
   const share = () => {
