@@ -17,7 +17,10 @@ const picture = async (page: Page, name: string, height = 900): Promise<void> =>
   const before = page.viewportSize()!;
   if (before.width > 1000) await page.setViewportSize({ width: 1280, height });
   await settled(page);
+  // A person would read these messages one after the other.
+  await page.evaluate(`document.querySelector('.toasts').hidden = true`);
   await page.screenshot({ path: join(process.env.PICTURES, `console-${name}.png`) });
+  await page.evaluate(`document.querySelector('.toasts').hidden = false`);
   await page.setViewportSize(before);
 };
 
@@ -139,7 +142,7 @@ async function receiveCalls(company: Company): Promise<void> {
 async function returnCall(person: Person): Promise<void> {
   await person.open('Calls');
   await person.press('Filter');
-  await person.select('Paid by the buyer', 'yes');
+  await person.select('Paid', 'yes');
   await until(person.page, `location.hash.includes('converted')`);
   await settled(person.page);
   await picture(person.page, 'calls');
