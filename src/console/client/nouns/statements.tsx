@@ -7,8 +7,7 @@ import { noun } from './layout';
 export const statements = noun({
   noun: 'statements',
   words: { singular: 'statement', plural: 'statements' },
-  about:
-    'All entries of one account in a period, with the balance before and after.',
+  about: 'All entries of one account in a period, with the balance before and after.',
   title: ({ id }) => `Statement ${String(id)}`,
   groups: [],
   hidden: ['buyer_id', 'traffic_source_id', 'from', 'to', 'time_zone'],
