@@ -96,7 +96,7 @@ describe('a callback', () => {
     const { lead } = await atOffer();
     await until('2027-01-13T15:59:59Z');
     expect(await events(lead)).toEqual([
-      'callback_scheduled: 2027-01-13 05:31:00+00',
+      'callback_scheduled: 2027-01-13T05:31:00.000+00:00',
       'delayed: daylight_hours until 2027-01-13T16:00:00.000Z',
     ]);
     await until('2027-01-13T16:00:00Z');
