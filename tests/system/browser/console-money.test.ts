@@ -122,6 +122,14 @@ inBrowser('a buyer who pays later owes what it was billed and has not paid', () 
     await enter(page, 'Deposit', 'Postpaid Leads', { amount: '500' });
     await row.getByText('$455.00').waitFor(LOADED);
     expect(await row.innerText()).toMatch(/later\s+\$45\.00\s+\$500\.00\s+\$455\.00/);
+    // The page of the buyer has its account too.
+    await goTo(page, `#/buyers/${id}`);
+    const account = panel(page, 'Account');
+    await account.getByText('$455.00').waitFor(LOADED);
+    await enter(page, 'Adjust', 'Postpaid Leads', { amount: '-5' });
+    await account.getByText('$450.00').waitFor(LOADED);
+    await account.getByRole('link', { name: 'Statements: Postpaid Leads' }).click();
+    await until(page, `location.hash === '#/statements?buyer_id=${id}'`);
   }),
 );
 

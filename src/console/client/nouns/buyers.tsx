@@ -5,6 +5,7 @@ import { States } from '../editors/states';
 import { WeekEditor } from '../editors/week-editor';
 import { dollars } from '../format';
 import { BuyerCaps, describeBuyerState } from '../views/buyer-caps';
+import { BuyerAccount } from '../views/money/account-panel';
 import type { Json } from '../transport';
 import { buildResetCaps } from './actions';
 import { noun } from './layout';
@@ -226,7 +227,7 @@ export const buyers = noun({
   ],
   hiddenFilters: ['number'],
   copy: { field: 'copy_another_buyer', idField: 'copy_buyer_id' },
-  panels: [BuyerCaps],
+  panels: [BuyerCaps, BuyerAccount],
   state: describeBuyerState,
   stateNeeds: ['paused', 'maxed_out_by'],
   secrets: ({ buyer }) => [

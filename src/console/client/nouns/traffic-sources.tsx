@@ -1,5 +1,6 @@
 import { Payouts } from '../editors/payouts';
 import { BuyerCaps, describeBuyerState } from '../views/buyer-caps';
+import { SourceAccount } from '../views/money/account-panel';
 import { SourceReport } from '../views/source-report';
 import { SourceTokens } from '../views/source-tokens';
 import { buildResetCaps } from './actions';
@@ -70,7 +71,7 @@ export const trafficSources = noun({
   ],
   actions: [buildResetCaps('traffic_sources', 'traffic_sources:update')],
   copy: { except: ['user_traffic_source_id', 'external_record_id', 'team_ids', 'email'] },
-  panels: [SourceReport, SourceTokens, BuyerCaps],
+  panels: [SourceReport, SourceTokens, BuyerCaps, SourceAccount],
   state: describeBuyerState,
   stateNeeds: ['paused', 'maxed_out_by'],
 });

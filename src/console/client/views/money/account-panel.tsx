@@ -1,0 +1,58 @@
+import { findNoun } from '../../contract';
+import { titleOf } from '../../form/references';
+import { useLoaded } from '../../loading';
+import type { PanelProps } from '../../nouns/layout';
+import { Facts, Panel, Show } from '../../parts/basics';
+import { useSession } from '../../session';
+import { formatValue } from '../../table/format-value';
+import { send, type Json } from '../../transport';
+import { AccountButtons } from './account-buttons';
+import { BUYERS, SOURCES, type Owners } from './owners';
+
+export const BuyerAccount = (props: PanelProps) => <VisibleAccount owners={BUYERS} {...props} />;
+export const SourceAccount = (props: PanelProps) => <VisibleAccount owners={SOURCES} {...props} />;
+
+interface AccountProps extends PanelProps {
+  owners: Owners;
+}
+
+const VisibleAccount = (props: AccountProps) =>
+  useSession().may('account_entries:read') ? <Account {...props} /> : null;
+
+/** The account of a record on its page: its balance, and the ways to enter and to bill. */
+function Account({ owners, record: { id } }: AccountProps) {
+  const { transport, contract } = useSession();
+  const { owner, noun: name, columns } = owners;
+  const noun = findNoun(contract, name);
+  const shown = columns.filter((column) => column.name !== 'name' && !column.isHidden);
+  const loaded = useLoaded(async () => {
+    const names = ['id', ...columns.map((column) => column.name)];
+    const query = { ids: [String(id)], columns: names };
+    const { data } = await send(transport, 'GET', `/${name}`, { query });
+    return (data[noun.list_key] as Json[])[0];
+  }, [id]);
+  return (
+    <Panel title="Account">
+      <Show of={loaded}>
+        {(account) =>
+          account && (
+            <>
+              <Facts
+                facts={shown.map(({ name: column, title, show }) => [
+                  title!,
+                  show ? show(account) : formatValue(column, noun.read[column], account[column]),
+                ])}
+              />
+              <AccountButtons
+                owner={owner}
+                id={id}
+                name={titleOf(account)}
+                onEntered={() => void loaded.reload()}
+              />
+            </>
+          )
+        }
+      </Show>
+    </Panel>
+  );
+}
