@@ -9,7 +9,7 @@ import { BuyerAccount } from '../views/money/account-panel';
 import type { Json } from '../transport';
 import { buildResetCaps } from './actions';
 import { noun } from './layout';
-import { CAPS } from './shared-groups';
+import { buildSignInGroup, CAPS } from './shared-groups';
 
 export const buyers = noun({
   noun: 'buyers',
@@ -179,21 +179,8 @@ export const buyers = noun({
       ],
     },
     {
-      title: 'Who may sign in',
+      ...buildSignInGroup('buyer', 'the calls that it got', { hasTeams: false }),
       isClosed: true,
-      fields: [
-        {
-          field: 'generate_team',
-          label: 'Make a team for this buyer',
-          help: 'Its users see the calls of this buyer, and nothing of others.',
-        },
-        {
-          field: 'team_users_emails',
-          label: 'Invite these addresses',
-          help: 'Each gets a link to sign in.',
-        },
-        { field: 'team_offer_ids', label: 'They see these offers' },
-      ],
     },
     {
       title: 'Your systems',

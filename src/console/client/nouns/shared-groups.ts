@@ -1,10 +1,23 @@
 import { CAP_FIELDS, CAP_LABELS, CapsGrid } from '../editors/caps-grid';
-import type { GroupLayout } from './layout';
+import type { FieldLayout, GroupLayout } from './layout';
 
 // Groups of fields that several nouns have.
 
-/** Inviting people: the API makes a team for them, and sends their invitations. */
-export const buildSignInGroup = (people: string, sees: string): GroupLayout => ({
+const TEAMS: FieldLayout = {
+  field: 'team_ids',
+  label: 'Teams that see it',
+  help: 'A team that is taken away sees it no longer.',
+};
+
+/**
+ * Inviting people: the API makes a team for them, and sends their invitations. Some nouns do not
+ * take teams that exist.
+ */
+export const buildSignInGroup = (
+  people: string,
+  sees: string,
+  { hasTeams = true } = {},
+): GroupLayout => ({
   title: 'Who may sign in',
   help: `Invite the people of the ${people}: they get an e-mail with a link, and see ${sees}, nothing else.`,
   fields: [
@@ -24,11 +37,7 @@ export const buildSignInGroup = (people: string, sees: string): GroupLayout => (
       label: 'Make a team without inviting anybody',
       help: 'For people whom you invite later.',
     },
-    {
-      field: 'team_ids',
-      label: 'Teams that see it',
-      help: 'A team that is taken away sees it no longer.',
-    },
+    ...(hasTeams ? [TEAMS] : []),
   ],
 });
 
