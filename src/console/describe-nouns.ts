@@ -166,6 +166,10 @@ function describeFields(schema: Schema, depth: number, withHelp: boolean): Field
   );
 }
 
+/** Numbers are named otherwise in the path of their operations. */
+const toNounName = (table: string | undefined): string | undefined =>
+  table === 'numbers' ? 'phone_numbers' : table;
+
 /** Permissions to write a field. A cap is lowered without: the API says how far. */
 function listPermissions(plain: Schema): string[] | undefined {
   const permission = plain['x-field-permission'];
@@ -190,7 +194,7 @@ function describeField(schema: Schema, depth: number, withHelp = true): FieldCon
     max_items: plain.maxItems,
     pattern: plain.pattern,
     format: pickFormat(plain),
-    reference: plain['x-reference'],
+    reference: toNounName(plain['x-reference']),
     permissions: listPermissions(plain),
     money: plain['x-money'],
     superuser: plain['x-superuser'],
