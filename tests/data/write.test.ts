@@ -36,7 +36,9 @@ test('a column whose name begins like another one is not touched by that', () =>
 
 test('every column that the log compares names the alias of what it is read from', () => {
   const constant = /^'[^']*'$/;
-  for (const { name } of listFields(buyers)) {
+  for (const { name, on_request: isOnRequest } of listFields(buyers)) {
+    // A sum that is read only where it is named, and never written.
+    if (isOnRequest) continue;
     const column = (buyers.columns as Record<string, true | string>)[name]!;
     if (column === true || constant.test(column)) continue;
     expect([name, /\b(?:t|l|h|c)\.\w/.test(column)]).toEqual([name, true]);

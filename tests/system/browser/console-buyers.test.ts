@@ -133,7 +133,9 @@ inBrowser('when somebody else was faster, their changes stay and both see what i
       const clash = page.getByRole('alert', { name: 'Changed by somebody else' });
       await clash.waitFor(LOADED);
       expect(await clash.innerText()).toMatch(/They changed “Priority”; you did not/);
-      expect(await clash.getByRole('row').nth(1).innerText()).toMatch(/Weight\s+30\s+9\s+5/);
+      expect(await clash.getByRole('row').nth(1).innerText()).toMatch(
+        /Share within its priority\s+30\s+9\s+5/,
+      );
       expect((await get(`buyers/${bayline.id}`)).buyer.weight).toBe(9);
       await clash.getByRole('button', { name: 'Mine' }).click();
       await save(page);

@@ -48,7 +48,7 @@ inBrowser('the calls of a month are saved as CSV with the columns that are shown
     for await (const chunk of file) chunks.push(chunk as Buffer);
     const [head, ...rows] = Buffer.concat(chunks).toString().trim().split(/\r?\n/);
     const columns =
-      'created_at,caller_number,offer,traffic_source,buyer,status,total_duration,revenue';
+      'created_at,caller_number,offer,traffic_source,buyer,status,total_duration,revenue,payout';
     expect(head!.split(',').sort()).toEqual(columns.split(',').sort());
     expect(rows.length).toBe((await get('calls')).metadata.total_count);
   }),
