@@ -59,8 +59,11 @@ export async function requireWritableMoney(
     const property = properties[name];
     const visibility = property && contract.resolve(property)['x-money'];
     if (!visibility || visibility === 'both' || value === null) continue;
-    if (visibility === 'company') faults[name] = [fault('beyond_your_rights', NOTE)];
-    if (visibility === 'company' || !record) continue;
+    if (visibility === 'company') {
+      faults[name] = [fault('beyond_your_rights', NOTE)];
+      continue;
+    }
+    if (!record) continue;
     if (!isVisibleBy.has(visibility))
       isVisibleBy.set(visibility, await canSeeMoney(db, record, visibility));
     if (!isVisibleBy.get(visibility))

@@ -18,7 +18,8 @@ export async function readVisibleParts(
   if (!db.accessScope) return [...decisions];
   const ids = decisions.flatMap(({ candidates }) => candidates.map(({ buyer_id }) => buyer_id));
   const visible = await selectVisibleBuyers(db, [...new Set(ids)]);
-  const shown = decisions.map((decision) => ({
+  const hiddenLists = await findHiddenLists(db, caller, decisions);
+  return decisions.map((decision) => ({
     ...decision,
     message: findMessage(decision),
     buyer_ids: decision.buyer_ids.filter((id) => visible.has(id)),
@@ -28,18 +29,10 @@ export async function readVisibleParts(
       .map((bid) => ({ ...bid, net_bid: null })),
     candidates: decision.candidates
       .filter(({ buyer_id }) => visible.has(buyer_id))
-      .map(withoutEarnings),
+      .map(withoutEarnings)
+      .map((candidate) => withoutLists(candidate, hiddenLists)),
     caps: decision.caps.filter(
       ({ buyer_id, cap }) => buyer_id !== null && visible.has(buyer_id) && !isEarningsCap(cap),
-    ),
-  }));
-  const hiddenLists = await findHiddenLists(db, caller, shown);
-  return shown.map((decision) => ({
-    ...decision,
-    candidates: decision.candidates.map((candidate) =>
-      listSuppressions(candidate).some((id) => hiddenLists.has(id))
-        ? { ...candidate, message: BUYER_LIST, details: null }
-        : candidate,
     ),
   }));
 }
@@ -66,6 +59,11 @@ function withoutEarnings(candidate: DecidedBuyer): DecidedBuyer {
   if (!isEarningsCap(candidate.details?.cap)) return candidate;
   return { ...candidate, message: 'a cap of the buyer or its group is used up', details: null };
 }
+
+const withoutLists = (candidate: DecidedBuyer, hidden: ReadonlySet<number>): DecidedBuyer =>
+  listSuppressions(candidate).some((id) => hidden.has(id))
+    ? { ...candidate, message: BUYER_LIST, details: null }
+    : candidate;
 
 const listSuppressions = ({ details }: DecidedBuyer): number[] =>
   (details?.buyer_suppression_ids as number[] | undefined) ?? [];

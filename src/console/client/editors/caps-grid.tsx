@@ -1,23 +1,17 @@
 import { count, dollars } from '../format';
 import type { GroupEditorProps } from '../nouns/layout';
-import { METRIC_NAMES } from '../parts/caps';
+import { isMoney, METRIC_NAMES } from '../parts/caps';
 
 // Caps as a grid of metrics and windows; its columns are the flat names of the API.
 
-const METRICS = [
-  ['attempt', METRIC_NAMES.attempt, 'calls'],
-  ['connection', METRIC_NAMES.connection, 'calls'],
-  ['buyer_conversion', METRIC_NAMES.buyer_conversion, 'calls'],
-  ['revenue', METRIC_NAMES.revenue, '$'],
-  ['earned_revenue', METRIC_NAMES.earned_revenue, '$'],
-] as const;
+const METRICS = Object.entries(METRIC_NAMES);
 const WINDOWS = [
   ['hourly', 'in an hour'],
   ['daily', 'in a day'],
   ['monthly', 'in a month'],
   ['total', 'in all'],
 ] as const;
-const AT_ONCE = ['concurrency_cap', 'concurrency_cap_limit', 'spacing_seconds'] as const;
+const AT_ONCE = ['concurrency_cap', 'concurrency_cap_limit'] as const;
 
 /** The labels of the fields, which the save bar and notes call them by. */
 export const CAP_LABELS: Readonly<Record<string, string>> = {
@@ -34,7 +28,7 @@ export const CAP_LABELS: Readonly<Record<string, string>> = {
 
 /** All fields that a noun with caps may have; a layout names those of its own. */
 export const CAP_FIELDS: readonly string[] = [
-  ...AT_ONCE.slice(0, 2),
+  ...AT_ONCE,
   ...METRICS.flatMap(([metric]) => WINDOWS.map(([window]) => `${metric}_${window}_limit`)),
 ];
 
@@ -47,18 +41,12 @@ export function CapsGrid(props: GroupEditorProps) {
   const metrics = METRICS.filter(([metric]) =>
     windows.some(([window]) => fields[`${metric}_${window}_limit`]),
   );
-  const atOnce = AT_ONCE.find((name) => name.startsWith('concurrency') && fields[name]);
+  const atOnce = AT_ONCE.find((name) => fields[name]);
   return (
     <div class="scroll" role="region" aria-label="Caps" tabIndex={0}>
       {atOnce && (
         <p class="at-once">
-          <Cell
-            {...props}
-            name={atOnce}
-            used="concurrency_cap_used"
-            label="Calls at once"
-            isLabelled
-          />
+          <Cell {...props} name={atOnce} used="concurrency_cap_used" isLabelled />
         </p>
       )}
       <table class="caps">
@@ -74,20 +62,18 @@ export function CapsGrid(props: GroupEditorProps) {
           </tr>
         </thead>
         <tbody>
-          {metrics.map(([metric, title, unit]) => (
+          {metrics.map(([metric, title]) => (
             <tr key={metric}>
               <th scope="row">
                 {title}
-                {unit === '$' && ', $'}
+                {isMoney(metric) && ', $'}
               </th>
-              {windows.map(([window, windowTitle]) => (
+              {windows.map(([window]) => (
                 <td key={window}>
                   <Cell
                     {...props}
                     name={`${metric}_${window}_limit`}
                     used={`${metric}_${window}_used`}
-                    label={`${title} ${windowTitle}`}
-                    isMoney={unit === '$'}
                   />
                 </td>
               ))}
@@ -103,20 +89,18 @@ interface CellProps extends GroupEditorProps {
   name: string;
   /** The column with what is used. */
   used: string;
-  label: string;
-  isMoney?: boolean;
   isLabelled?: boolean;
 }
 
-function Cell({ name, used, label, isMoney, isLabelled, ...props }: CellProps) {
+function Cell({ name, used, isLabelled, ...props }: CellProps) {
   const { fields, inputs, errors, change, disabled, record } = props;
   if (!fields[name]) return null;
   const usedValue = record[used];
-  const format = isMoney ? dollars : count;
+  const format = isMoney(name) ? dollars : count;
   const faults = errors[name] ?? [];
   return (
     <label class="cap" data-field={name}>
-      <span class={isLabelled ? '' : 'hidden'}>{label}</span>
+      <span class={isLabelled ? '' : 'hidden'}>{CAP_LABELS[name]}</span>
       <input
         inputMode="decimal"
         autocomplete="off"

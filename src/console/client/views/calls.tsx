@@ -6,7 +6,6 @@ import { useLive, useLoaded } from '../loading';
 import { mayTestCalls } from '../noun/access';
 import { CallBadges } from '../parts/call-badges';
 import { linkTo, useRoute } from '../route';
-import { toColumnLayout } from '../nouns/layout';
 import { useSession, type Session } from '../session';
 import type { TableLayout } from '../table/columns';
 import { DataTable } from '../table/data-table';
@@ -70,11 +69,8 @@ function toPartnerLayout(me: Session['me']): TableLayout {
   if (seesOnly('revenue', me))
     return { ...CALLS, labels: { ...CALLS.labels, revenue: 'You pay', buyer_revenue: 'You pay' } };
   if (!seesOnly('payout', me)) return CALLS;
-  const columns = CALLS.columns.map((column) =>
-    toColumnLayout(column).name === 'payout' ? 'payout' : column,
-  );
   const labels = { ...CALLS.labels, payout: 'You are paid', traffic_source_payout: 'You are paid' };
-  return { ...CALLS, columns, labels };
+  return { ...CALLS, labels };
 }
 
 /** All calls, found by number, buyer, offer, source, state, token or period. */
