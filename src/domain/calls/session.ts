@@ -6,7 +6,7 @@ import {
   type DialBuyer,
   type Instruction,
 } from '../routing/engine/progress';
-import { readAttempts, type AttemptRow, type CallRow } from './read-call';
+import { readAttempts, readCall, type AttemptRow, type CallRow } from './read-call';
 import { loadOfferWords, type OfferTerms, type OfferWords } from '../routing/context';
 
 /** How long after its ring time a dialed call may send no event before it is considered over. */
@@ -120,6 +120,12 @@ export async function readSession(
   { fresh }: Pick<SessionOptions, 'fresh'>,
 ): Promise<CallSession> {
   const attempts = await readAttempts(db, call.id);
+  // A call that was read without a lock may have gone on since: then no buyer is left to dial.
+  if (call.ended_at === null && attempts.length > 0 && !attempts.some(isOpen)) {
+    const current = await readCall(db, String(call.id));
+    const hasGoneOn = current.ended_at !== null || current.round > call.round;
+    if (hasGoneOn) return readSession(db, current, { fresh });
+  }
   const terms =
     (hasFallback(call) || isGreeted(call)) && call.offer_id !== null
       ? await loadOfferWords(db, call.offer_id)

@@ -1,4 +1,6 @@
 import type { Tasks } from '../../../src/data/jobs/tasks';
+import { readCall } from '../../../src/domain/calls/read-call';
+import { readSession } from '../../../src/domain/calls/session';
 import { playTestCall } from '../../../src/domain/telephony/play-sandbox-call';
 import { eventually } from '../../support/engine-process';
 import { listen, openStream } from '../../support/event-stream';
@@ -102,6 +104,16 @@ test('is played once, however often its job runs', async () => {
   expect(await shown(call_session.id)).toMatchObject({ attempts_count: 1, revenue: 20 });
   const used = await ok('get', `buyers/${buyer}?serializer=buyer_grid`);
   expect(used.buyer).toMatchObject({ attempt_total_used: 1, revenue_total_used: 20 });
+});
+
+test('a session that is read while its call ends dials no buyer', async () => {
+  const offer = await createOffer([await createBuyer('+12125550122')]);
+  const { call_session } = await begin({ offer_id: offer });
+  const db = world.deps.tenants.of(world.company.id);
+  const before = await readCall(db, String(call_session.id));
+  await play();
+  const session = await readSession(db, before, { fresh: true });
+  expect(session).toMatchObject({ status: 'completed', instruction: { action: 'hang_up' } });
 });
 
 test('caps let through exactly their limit', async () => {

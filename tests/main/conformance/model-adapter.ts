@@ -93,6 +93,8 @@ export class ModelAdapter {
   private missed: object[] = [];
   private carriedOut = new Set<number>();
   private synced!: Promise<void>;
+  private noteFirstCall!: () => void;
+  private readonly firstCall = new Promise<void>((done) => (this.noteFirstCall = done));
   private running: Promise<unknown>[] = [];
 
   constructor(
@@ -110,7 +112,7 @@ export class ModelAdapter {
     const { signal } = this.process;
     let isFirst = true;
     const sync = async () => {
-      if (this.has('calls before its sync') && isFirst) await sleep(1_500);
+      if (this.has('calls before its sync') && isFirst) await this.firstCall;
       isFirst = false;
       await this.sync();
     };
@@ -255,6 +257,7 @@ export class ModelAdapter {
             ...{ switch: this.settings.name },
           }),
         );
+        this.noteFirstCall();
         return;
       } catch {
         await sleep(PAUSE_MS);
