@@ -7,6 +7,7 @@ import { createDemo } from '../../src/main/demo/demo';
 import { DESKTOP, LOADED, withPage } from './browser';
 import { PASSWORD } from './console-session';
 import { eventually } from './engine-process';
+import { beginCall } from './reported-calls';
 import { buildApp, caller, createWorld, type Api, type World } from './world';
 
 const ROOT = join(__dirname, '../..');
@@ -79,19 +80,14 @@ async function populate(api: Api) {
   });
   const [offer] = (await api('get', 'offers')).body.offers;
   const begin = async (callerNumber: string) => {
-    const { call_session } = await ok('post', 'call_sessions', {
+    const call = await beginCall(api, {
       offer_id: offer.id,
       caller_number: callerNumber,
       tokens: { state: 'CA' },
     });
-    const [{ attempt, buyer_id }] = call_session.instruction.dial;
-    expect(buyer_id).toBe(acme.id);
-    const say = (event: string, more: object = {}) =>
-      api('post', `call_sessions/${call_session.uuid}/events`, {
-        body: { event, attempt, ...more },
-      });
-    expect((await say('answered')).status).toBe(200);
-    return { id: call_session.id as number, say };
+    expect(call.dial[0]!.buyer_id).toBe(acme.id);
+    await call.say('answered');
+    return call;
   };
   const paid = await begin('+12125550123');
   await paid.say('completed', { duration: 100 });
@@ -124,7 +120,7 @@ export function useConsole(environment: Readonly<Record<string, string>> = {}) {
     asPerson: (email: string, work: (page: Page) => Promise<void>) =>
       withPage(here.server, '/console/', DESKTOP, async (page) => {
         await signInByPassword(page, email);
-        await page.getByRole('button', { name: 'Sign out' }).waitFor(LOADED);
+        await waitForConsole(page);
         await work(page);
       }),
     /** The demo company, in which the tests are. */
@@ -176,6 +172,18 @@ export async function goTo(page: Page, hash: string): Promise<void> {
 
 export const settled = (page: Page): Promise<void> =>
   until(page, `document.querySelector('main h1') && !document.body.innerText.includes('Loading…')`);
+
+/** Waits until somebody is signed in and the first view is shown. */
+export async function waitForConsole(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'Sign out' }).waitFor(LOADED);
+  await settled(page);
+}
+
+/** The id in the address, once a record was created. */
+export async function createdId(page: Page): Promise<number> {
+  await until(page, `/\\/\\d+$/.test(location.hash)`);
+  return Number(((await page.evaluate('location.hash')) as string).split('/').at(-1));
+}
 
 /** Waits for an expression to hold in the page, whose policy forbids waitForFunction. */
 export const until = (page: Page, expression: string): Promise<void> =>

@@ -1,35 +1,13 @@
-import { findOne, read, type Person, type Task } from './person';
+import { beginCall, playCall } from '../reported-calls';
+import { findOne, pick, read, type Person, type Task } from './person';
 
 // Calls, reports and money.
 
-/** A call as a switch begins it. */
-async function begin(
-  { here }: Person,
-  caller: string,
-  more: object = {},
-): Promise<{ id: number; uuid: string; dial: { attempt: string }[] }> {
-  const { body } = await here.api('post', 'call_sessions', {
-    body: {
-      offer_id: here.offer.id,
-      caller_number: caller,
-      tokens: { state: 'CA' },
-      ...more,
-    },
-  });
-  const { id, uuid, instruction } = body.call_session;
-  return { id, uuid, dial: instruction.dial };
-}
-
-async function beginPaid(person: Person, caller: string): Promise<number> {
-  const { id, uuid, dial } = await begin(person, caller);
-  const say = (event: string, rest: object = {}) =>
-    person.here.api('post', `call_sessions/${uuid}/events`, {
-      body: { event, attempt: dial[0]!.attempt, ...rest },
-    });
-  await say('answered');
-  expect((await say('completed', { duration: 100 })).status).toBe(200);
-  return id;
-}
+const buildCall = ({ here }: Person, caller: string) => ({
+  offer_id: here.offer.id,
+  caller_number: caller,
+  tokens: { state: 'CA' },
+});
 
 /** An offer whose only buyer is paused. */
 async function createStrictOffer({ here, named }: Person): Promise<number> {
@@ -38,10 +16,11 @@ async function createStrictOffer({ here, named }: Person): Promise<number> {
   return (await here.api('post', 'offers', { body })).body.offer.id;
 }
 
-async function openCall(person: Person, id: number, number: string): Promise<void> {
+/** Finds a call by its caller's number, as people spell it. */
+export async function openCall(person: Person, id: number, number: string): Promise<void> {
   await person.open('Calls');
   const search = person.page.getByRole('searchbox');
-  await person.hands.type(search, number);
+  await person.hands.type(search, spell(number));
   await person.page.keyboard.press('Enter');
   await person.sees('1–1 of 1 call');
   await person.hands.press(person.page.locator('tbody tr').first().getByRole('link').first());
@@ -50,9 +29,6 @@ async function openCall(person: Person, id: number, number: string): Promise<voi
 
 const spell = (number: string): string =>
   `(${number.slice(2, 5)}) ${number.slice(5, 8)}-${number.slice(8)}`;
-
-const pick = (person: Person, mouse: string, keyboard: string): string =>
-  person.hands.name === 'mouse' ? mouse : keyboard;
 
 async function drawStatement(person: Person): Promise<void> {
   const { here } = person;
@@ -110,8 +86,9 @@ export const CALL_TASKS: readonly Task[] = [
     name: 'find why a call was not routed',
     do: async (person) => {
       const number = pick(person, '+12125550171', '+12125550172');
-      const { id } = await begin(person, number, { offer_id: await createStrictOffer(person) });
-      await openCall(person, id, spell(number));
+      const body = { ...buildCall(person, number), offer_id: await createStrictOffer(person) };
+      const { id } = await beginCall(person.here.api, body);
+      await openCall(person, id, number);
       const { decisions } = (await person.api('get', `calls/${id}/decision`)).body;
       const [{ message, candidates }] = decisions;
       await person.sees(`No buyer: ${message}.`);
@@ -125,10 +102,10 @@ export const CALL_TASKS: readonly Task[] = [
     name: 'return a call',
     do: async (person) => {
       const number = pick(person, '+12125550173', '+12125550174');
-      const id = await beginPaid(person, number);
+      const id = await playCall(person.here.api, buildCall(person, number), 100);
       const call = async () => read(person, `calls/${id}`, 'call');
       expect((await call()).revenue).toBeGreaterThan(0);
-      await openCall(person, id, spell(number));
+      await openCall(person, id, number);
       await person.press('Return the call');
       const dialog = person.page.getByRole('dialog', { name: 'Return the call' });
       await person.type('Reason', 'Wrong number', dialog);

@@ -1,6 +1,20 @@
-import { findOne, read, type Task } from './person';
+import { findOne, pick, read, type Person, type Task } from './person';
 
 // Lists and follow-up.
+
+/** Adds a step to the schedule of the page, with the texts of its fields. */
+export async function addStep(
+  person: Person,
+  kind: string,
+  fields: Readonly<Record<string, string>> = {},
+): Promise<void> {
+  await person.press('Add a step', person.panel('What happens to a lead'));
+  const dialog = person.page.getByRole('dialog', { name: 'New step' });
+  await person.select('Kind', kind, dialog);
+  for (const [label, text] of Object.entries(fields)) await person.type(label, text, dialog);
+  await person.press('Create the step', dialog);
+  await dialog.waitFor({ state: 'hidden' });
+}
 
 export const LIST_TASKS: readonly Task[] = [
   {
@@ -45,7 +59,7 @@ export const LIST_TASKS: readonly Task[] = [
   {
     name: 'add a caller to the blacklist',
     do: async (person) => {
-      const number = person.hands.name === 'mouse' ? '2135550163' : '2135550164';
+      const number = pick(person, '2135550163', '2135550164');
       await person.open('Suppression lists');
       await person.hands.press(person.page.locator('summary', { hasText: 'Block a caller' }));
       await person.type('The caller’s number', number);
@@ -65,18 +79,9 @@ export const LIST_TASKS: readonly Task[] = [
       await person.type('Name', name);
       await person.press('Create the schedule');
       const id = await person.created(name);
-      const steps = person.panel('What happens to a lead');
-      const add = async (kind: string, fields: readonly [string, string][]) => {
-        await person.press('Add a step', steps);
-        const dialog = person.page.getByRole('dialog', { name: 'New step' });
-        await person.select('Kind', kind, dialog);
-        for (const [label, text] of fields) await person.type(label, text, dialog);
-        await person.press('Create the step', dialog);
-        await dialog.waitFor({ state: 'hidden' });
-      };
-      await add('Call the lead', []);
-      await add('Wait', [['Wait', '10']]);
-      await add('Send a text', [['Text', 'Hi [first_name]{there}']]);
+      await addStep(person, 'Call the lead');
+      await addStep(person, 'Wait', { Wait: '10' });
+      await addStep(person, 'Send a text', { Text: 'Hi [first_name]{there}' });
       const actions = await read<Record<string, unknown>[]>(
         person,
         `schedule_actions?schedule_id=${id}&order=position`,
@@ -89,7 +94,7 @@ export const LIST_TASKS: readonly Task[] = [
   {
     name: 'send a test lead',
     do: async (person) => {
-      const number = person.hands.name === 'mouse' ? '2135550177' : '2135550178';
+      const number = pick(person, '2135550177', '2135550178');
       await person.open('Leads');
       await person.follow('Test lead');
       await person.find('Schedule', 'New auto leads');

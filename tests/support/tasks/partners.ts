@@ -1,7 +1,7 @@
 import { settled } from '../console';
-import { CALL_TASKS } from './calls';
+import { CALL_TASKS, openCall } from './calls';
 import { PEOPLE_TASKS } from './people';
-import { findOne, read, type Person, type Task } from './person';
+import { findOne, pick, read, type Person, type Task } from './person';
 
 // The work of partners in the console of their network.
 
@@ -28,13 +28,8 @@ export const PUBLISHER_TASKS: readonly Task[] = [
   {
     name: 'find why a call was not routed',
     do: async (person) => {
-      await person.open('Calls');
-      await person.hands.type(person.page.getByRole('searchbox'), '(212) 555-0143');
-      await person.page.keyboard.press('Enter');
-      await person.sees('1–1 of 1 call');
       const call = await findOne(person, 'calls?fulltext=2125550143');
-      await person.hands.press(person.page.locator('tbody tr').first().getByRole('link').first());
-      await person.page.getByRole('heading', { level: 1, name: `Call ${call.id}` }).waitFor();
+      await openCall(person, call.id, call.caller_number);
       const decisions = await read<{ message: string }[]>(
         person,
         `calls/${call.id}/decision`,
@@ -80,7 +75,7 @@ export const BUYER_TASKS: readonly Task[] = [
     name: 'lower a cap and change their hours',
     do: async (person) => {
       await openBuyer(person);
-      const limit = person.hands.name === 'mouse' ? 300 : 200;
+      const limit = pick(person, 300, 200);
       await person.type('Dialed in a day', String(limit));
       await person.type('Saturday', '10:00–14:00', person.panel('Hours'));
       await person.press('Save');

@@ -1,7 +1,8 @@
 import type { Locator, Page } from 'playwright-core';
 import { LOADED } from '../browser';
 import { createKeyboard, createMouse, type Hands } from '../hands';
-import { panel, settled, until, type ConsoleWorld } from '../console';
+import { createdId, panel, settled, waitForConsole, type ConsoleWorld } from '../console';
+import { PASSWORD } from '../console-session';
 import type { Api } from '../world';
 
 export type Kind = 'mouse' | 'keyboard';
@@ -53,8 +54,13 @@ export function createPerson(
   const hands = HANDS[kind](page);
   const main = page.locator('main');
   const exact = (label: string | RegExp) => (typeof label === 'string' ? { exact: true } : {});
+  // A part of a form may have the label of its first field.
+  const fields = page.locator('input, select, textarea');
   const labeled = (label: string | RegExp, within: Locator = main) =>
-    within.getByLabel(typeof label === 'string' ? toPattern(label) : label).first();
+    within
+      .getByLabel(typeof label === 'string' ? toPattern(label) : label)
+      .and(fields)
+      .first();
   return {
     page,
     hands,
@@ -90,11 +96,22 @@ export function createPerson(
     sees: (text, within: Locator | Page = page) => within.getByText(text).first().waitFor(LOADED),
     created: async (heading) => {
       await page.getByRole('heading', { level: 1, name: heading }).waitFor(LOADED);
-      await until(page, `/\\/\\d+$/.test(location.hash)`);
-      return Number(((await page.evaluate('location.hash')) as string).split('/').at(-1));
+      return createdId(page);
     },
   };
 }
+
+/** Signs in by the form for people. */
+export async function signInAs({ page, hands }: Person, email: string): Promise<void> {
+  await hands.type(page.getByLabel('E-mail address'), email);
+  await hands.type(page.getByLabel('Password', { exact: true }), PASSWORD);
+  await hands.press(page.getByRole('button', { name: 'Sign in', exact: true }));
+  await waitForConsole(page);
+}
+
+/** A value of its own for each kind of hands, where two records may not share one. */
+export const pick = <T>({ hands }: Person, mouse: T, keyboard: T): T =>
+  hands.name === 'mouse' ? mouse : keyboard;
 
 // eslint-disable-next-line @typescript-eslint/no-explicit-any
 type ApiRecord = Record<string, any>;

@@ -1,23 +1,67 @@
-import { findOne, read, type Person, type Task } from './person';
+import { findOne, pick, read, type Person, type Task } from './person';
 
 // Buyers, offers, sources and numbers.
 
-const createBuyer = async (person: Person, name: string): Promise<number> => {
+const NUMBER = { 'Sends calls to': '(312) 555-0188' };
+
+/** Makes a buyer with the texts of its fields. */
+export async function createBuyer(
+  person: Person,
+  name: string,
+  fields: Readonly<Record<string, string>> = NUMBER,
+): Promise<number> {
   await person.open('Buyers');
   await person.follow('New buyer');
   await person.type('Name', name);
-  await person.type('Sends calls to', '(312) 555-0188');
+  for (const [label, text] of Object.entries(fields)) await person.type(label, text);
   await person.press('Create the buyer');
   return person.created(name);
-};
+}
 
-const createOffer = async (person: Person, name: string): Promise<number> => {
+export async function createOffer(person: Person, name: string): Promise<number> {
   await person.open('Offers');
   await person.follow('New offer');
   await person.type('Name', name);
   await person.press('Create the offer');
   return person.created(name);
-};
+}
+
+/** On the page of an offer. */
+export async function assignBuyers(person: Person, names: readonly string[]): Promise<void> {
+  const buyers = person.panel('Buyers, in the order in which calls try them');
+  for (const name of names) {
+    await person.find('Add a buyer', name);
+    await buyers.getByRole('link', { name }).waitFor();
+  }
+}
+
+export async function createSource(
+  person: Person,
+  name: string,
+  fields: Readonly<Record<string, string>> = {},
+): Promise<number> {
+  await person.open('Traffic sources');
+  await person.follow('New traffic source');
+  await person.type('Name', name);
+  for (const [label, text] of Object.entries(fields)) await person.type(label, text);
+  await person.press('Create the traffic source');
+  return person.created(name);
+}
+
+/** Enters a number that the company has, with what it leads to. */
+export async function enterNumber(
+  person: Person,
+  number: string,
+  targets: Readonly<Record<string, string>>,
+): Promise<number> {
+  await person.open('Numbers');
+  await person.follow('New phone number');
+  await person.follow('Enter a number you have');
+  await person.type('Number', number);
+  for (const [label, name] of Object.entries(targets)) await person.find(label, name);
+  await person.press('Enter the number');
+  return person.created(number);
+}
 
 async function changeBuyer(person: Person): Promise<void> {
   const id = await createBuyer(person, person.named('Lakeside Roofing'));
@@ -78,25 +122,15 @@ export const ROUTING_TASKS: readonly Task[] = [
     name: 'create a traffic source',
     do: async (person) => {
       const name = person.named('Autumn ads');
-      await person.open('Traffic sources');
-      await person.follow('New traffic source');
-      await person.type('Name', name);
-      await person.press('Create the traffic source');
-      const id = await person.created(name);
+      const id = await createSource(person, name);
       expect(await read(person, `traffic_sources/${id}`, 'traffic_source')).toMatchObject({ name });
     },
   },
   {
     name: 'enter a number',
     do: async (person) => {
-      const number = person.hands.name === 'mouse' ? '+13105550161' : '+13105550162';
-      await person.open('Numbers');
-      await person.follow('New phone number');
-      await person.follow('Enter a number you have');
-      await person.type('Number', number);
-      await person.find('Offer', 'Auto insurance');
-      await person.press('Enter the number');
-      const id = await person.created(number);
+      const number = pick(person, '+13105550161', '+13105550162');
+      const id = await enterNumber(person, number, { Offer: 'Auto insurance' });
       expect(await read(person, `phone_numbers/${id}`, 'number')).toMatchObject({
         phone_number: number,
         offer: 'Auto insurance',
@@ -130,11 +164,7 @@ export const ROUTING_TASKS: readonly Task[] = [
     name: 'assign buyers to an offer',
     do: async (person) => {
       const id = await createOffer(person, person.named('Roofing'));
-      const buyers = person.panel('Buyers, in the order in which calls try them');
-      for (const buyer of ['Hudson Home', 'Harbor night desk']) {
-        await person.find('Add a buyer', buyer);
-        await buyers.getByRole('link', { name: buyer }).waitFor();
-      }
+      await assignBuyers(person, ['Hudson Home', 'Harbor night desk']);
       const { buyer_ids: ids } = await read(person, `offers/${id}`, 'offer');
       const names = await Promise.all(
         ids.map(async (buyer: number) => (await read(person, `buyers/${buyer}`, 'buyer')).name),
@@ -165,12 +195,7 @@ export const ROUTING_TASKS: readonly Task[] = [
     do: async (person) => {
       const email = `pat.${person.hands.name}@publisher.example`;
       const name = person.named('Pat’s pages');
-      await person.open('Traffic sources');
-      await person.follow('New traffic source');
-      await person.type('Name', name);
-      await person.type('Invite these people', `${email},`);
-      await person.press('Create the traffic source');
-      const id = await person.created(name);
+      const id = await createSource(person, name, { 'Invite these people': `${email},` });
       const user = await findOne(person, `users?fulltext=${encodeURIComponent(email)}`);
       expect(user.email).toBe(email);
       const [team] = user.team_ids;

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { inBrowser } from '../../support/browser';
 import { createPerson } from '../../support/console-session';
-import { goTo, until, useConsole } from '../../support/console';
+import { createdId, goTo, until, useConsole } from '../../support/console';
 import { FAR_MS } from '../../support/patience';
 import { caller } from '../../support/world';
 
@@ -12,10 +12,6 @@ const LOADED = { timeout: FAR_MS };
 const { here, get, readCompany, asDemo, asPerson } = useConsole();
 
 const heading = (page: Page, name: string) => page.getByRole('heading', { level: 1, name });
-const createdId = async (page: Page): Promise<number> => {
-  await until(page, `/\\/\\d+$/.test(location.hash)`);
-  return Number(((await page.evaluate('location.hash')) as string).split('/').at(-1));
-};
 
 inBrowser('a team by its permissions and records, and a user in it who is invited again', () =>
   asDemo(

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { startWebhooks } from '../../../src/main/background/start';
 import { inBrowser } from '../../support/browser';
-import { goTo, panel, until, useConsole } from '../../support/console';
+import { createdId, goTo, panel, until, useConsole } from '../../support/console';
 import { FAR_MS } from '../../support/patience';
 import { startReceiver } from '../../support/receiver';
 
@@ -11,10 +11,6 @@ const LOADED = { timeout: FAR_MS };
 const { here, get, asDemo } = useConsole({ WEBHOOK_ALLOW_NETWORKS: '127.0.0.1/32' });
 
 const heading = (page: Page, name: string) => page.getByRole('heading', { level: 1, name });
-const createdId = async (page: Page): Promise<number> => {
-  await until(page, `/\\/\\d+$/.test(location.hash)`);
-  return Number(((await page.evaluate('location.hash')) as string).split('/').at(-1));
-};
 /** Reads the secret that a dialog shows once, and dismisses it. */
 async function takeSecret(page: Page, name: string): Promise<string> {
   const dialog = page.getByRole('dialog', { name: 'Copy this now' });

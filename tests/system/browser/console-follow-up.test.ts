@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { inBrowser } from '../../support/browser';
-import { goTo, panel, until, useConsole } from '../../support/console';
+import { createdId, goTo, panel, until, useConsole } from '../../support/console';
 import { FAR_MS } from '../../support/patience';
 
 // Following up on leads in the console: each task ends with the record that the API shows.
@@ -10,10 +10,6 @@ const { get, asDemo } = useConsole();
 
 const timeline = (page: Page) => panel(page, 'What happens to a lead');
 const heading = (page: Page, name: string) => page.getByRole('heading', { level: 1, name });
-const createdId = async (page: Page): Promise<number> => {
-  await until(page, `/\\/\\d+$/.test(location.hash)`);
-  return Number(((await page.evaluate('location.hash')) as string).split('/').at(-1));
-};
 
 /** Adds a step by the dialog that a button opens. */
 async function addStep(

@@ -6,7 +6,14 @@ import { expectAccessible, expectAccessibleInBothThemes, SIZES } from '../../sup
 import { showCode } from '../../support/authenticator-app';
 import { DESKTOP, inBrowser, withPage } from '../../support/browser';
 import { createPerson, openBrowser, PASSWORD } from '../../support/console-session';
-import { goTo, panel, settled, signInByPassword, until, useConsole } from '../../support/console';
+import {
+  goTo,
+  panel,
+  signInByPassword,
+  until,
+  useConsole,
+  waitForConsole,
+} from '../../support/console';
 import { FAR_MS } from '../../support/patience';
 
 // People sign in at the console without a key: each way, with its steps, through the real service.
@@ -27,10 +34,6 @@ const readHash = (page: Page) => page.evaluate('location.hash');
 /** Opens a link in a page that is open, as a person does who pastes it. */
 const follow = (page: Page, hash: string) =>
   page.evaluate(`location.hash = ${JSON.stringify(hash)}`);
-const waitForConsole = async (page: Page) => {
-  await page.getByRole('button', { name: 'Sign out' }).waitFor(LOADED);
-  await settled(page);
-};
 /** A browser remembers how a person likes the console, and that a company is set up. */
 const PREFERENCES = /^trunkline\.(theme|zone|set-up|columns)/;
 const expectNoCredentialStored = async (page: Page) => {

@@ -4,7 +4,16 @@ import { makeOwnerToken } from '../../../src/domain/people/sign-in/owner';
 import { inBrowser, LOADED, PHONE, withPage } from '../../support/browser';
 import { PASSWORD } from '../../support/console-session';
 import { settled, until, useConsole, type ConsoleWorld } from '../../support/console';
+import { beginCall } from '../../support/reported-calls';
+import { addStep } from '../../support/tasks/lists';
 import { createPerson, findOne, read, type Person } from '../../support/tasks/person';
+import {
+  assignBuyers,
+  createBuyer,
+  createOffer,
+  createSource,
+  enterNumber,
+} from '../../support/tasks/routing';
 import type { Company } from '../../support/world';
 
 // The first day of a new company in the console, from its owner's link to its first statement. With
@@ -18,9 +27,9 @@ const picture = async (page: Page, name: string, height = 900): Promise<void> =>
   if (before.width > 1000) await page.setViewportSize({ width: 1280, height });
   await settled(page);
   // A person would read these messages one after the other.
-  await page.evaluate(`document.querySelector('.toasts').hidden = true`);
+  await page.evaluate(`document.querySelector('.toasts').style.visibility = 'hidden'`);
   await page.screenshot({ path: join(process.env.PICTURES, `console-${name}.png`) });
-  await page.evaluate(`document.querySelector('.toasts').hidden = false`);
+  await page.evaluate(`document.querySelector('.toasts').style.visibility = ''`);
   await page.setViewportSize(before);
 };
 
@@ -44,15 +53,12 @@ const BUYERS = [
 
 async function addBuyers(person: Person): Promise<void> {
   for (const [name, number, price, seconds] of BUYERS) {
-    await person.open('Buyers');
-    await person.follow('New buyer');
-    await person.type('Name', name);
-    await person.type('Sends calls to', number);
-    await person.type('Pays for a call', price);
-    await person.type('If it lasts at least', seconds);
-    await person.type('Dialed in a day', '12');
-    await person.press('Create the buyer');
-    const id = await person.created(name);
+    const id = await createBuyer(person, name, {
+      'Sends calls to': number,
+      'Pays for a call': price,
+      'If it lasts at least': seconds,
+      'Dialed in a day': '12',
+    });
     expect(await read(person, `buyers/${id}?serializer=buyer_grid`, 'buyer')).toMatchObject({
       name,
       bid_price: Number(price),
@@ -62,44 +68,24 @@ async function addBuyers(person: Person): Promise<void> {
 }
 
 async function makeOffer(person: Person): Promise<number> {
-  await person.open('Offers');
-  await person.follow('New offer');
-  await person.type('Name', 'Roofing, Midwest');
-  await person.press('Create the offer');
-  const id = await person.created('Roofing, Midwest');
-  const buyers = person.panel('Buyers, in the order in which calls try them');
-  for (const [name] of BUYERS) {
-    await person.find('Add a buyer', name);
-    await buyers.getByRole('link', { name }).waitFor();
-  }
+  const id = await createOffer(person, 'Roofing, Midwest');
+  await assignBuyers(
+    person,
+    BUYERS.map(([name]) => name),
+  );
   expect((await read(person, `offers/${id}`, 'offer')).buyer_ids).toHaveLength(BUYERS.length);
   return id;
 }
 
-async function addSources(person: Person): Promise<void> {
-  for (const name of ['Search ads', 'Yard signs']) {
-    await person.open('Traffic sources');
-    await person.follow('New traffic source');
-    await person.type('Name', name);
-    await person.press('Create the traffic source');
-    await person.created(name);
-  }
-}
+const NUMBERS = [
+  ['+13125550150', 'Search ads'],
+  ['+13125550151', 'Yard signs'],
+] as const;
 
-async function enterNumbers(person: Person): Promise<void> {
-  const numbers = [
-    ['+13125550150', 'Search ads'],
-    ['+13125550151', 'Yard signs'],
-  ] as const;
-  for (const [number, source] of numbers) {
-    await person.open('Numbers');
-    await person.follow('New phone number');
-    await person.follow('Enter a number you have');
-    await person.type('Number', number);
-    await person.find('Offer', 'Roofing');
-    await person.find('Traffic source', source);
-    await person.press('Enter the number');
-    await person.page.getByRole('heading', { level: 1, name: number }).waitFor();
+async function addNumbers(person: Person): Promise<void> {
+  for (const [number, source] of NUMBERS) {
+    await createSource(person, source);
+    await enterNumber(person, number, { Offer: 'Roofing', 'Traffic source': source });
     expect(await findOne(person, `phone_numbers?number=%2B${number.slice(1)}`)).toMatchObject({
       offer: 'Roofing, Midwest',
       traffic_source: source,
@@ -121,18 +107,10 @@ async function makeTestCall(person: Person, offer: number): Promise<void> {
 /** Calls as a switch reports them: to two numbers, some too short to be paid, one not taken. */
 async function receiveCalls(company: Company): Promise<void> {
   for (let n = 0; n < 24; n++) {
-    const { call_session: session } = (
-      await company.api('post', 'call_sessions', {
-        body: {
-          number_called: n % 3 === 0 ? '+13125550151' : '+13125550150',
-          caller_number: `+1312555${String(1200 + n * 7)}`,
-        },
-      })
-    ).body;
-    const say = (event: string, more: object = {}) =>
-      company.api('post', `call_sessions/${session.uuid}/events`, {
-        body: { event, attempt: session.instruction.dial[0].attempt, ...more },
-      });
+    const { say } = await beginCall(company.api, {
+      number_called: NUMBERS[n % 3 === 0 ? 1 : 0][0],
+      caller_number: `+1312555${String(1200 + n * 7)}`,
+    });
     await say('answered');
     // Three are still talking.
     if (n >= 3) await say('completed', { duration: n % 5 === 0 ? 20 : 95 + n * 11 });
@@ -182,18 +160,11 @@ async function followUp(person: Person): Promise<void> {
   await person.find('Offer', 'Roofing');
   await person.press('Create the schedule');
   await person.created('Roof quotes');
-  const steps = person.panel('What happens to a lead');
-  const add = async (kind: string, fields: readonly [string, string][]) => {
-    await person.press('Add a step', steps);
-    const dialog = person.page.getByRole('dialog', { name: 'New step' });
-    await person.select('Kind', kind, dialog);
-    for (const [label, text] of fields) await person.type(label, text, dialog);
-    await person.press('Create the step', dialog);
-    await dialog.waitFor({ state: 'hidden' });
-  };
-  await add('Send a text', [['Text', 'Hi [first_name]{there}, we call you about your roof.']]);
-  await add('Wait', [['Wait', '1']]);
-  await add('Call the lead', []);
+  await addStep(person, 'Send a text', {
+    Text: 'Hi [first_name]{there}, we call you about your roof.',
+  });
+  await addStep(person, 'Wait', { Wait: '1' });
+  await addStep(person, 'Call the lead');
   await picture(person.page, 'schedule');
   await person.press('Test lead');
   await person.type('Telephone number', '(312) 555-0177');
@@ -242,8 +213,7 @@ inBrowser('a new company comes from its owner’s link to its first statement', 
     await picture(page, 'first-steps');
     await addBuyers(person);
     const offer = await makeOffer(person);
-    await addSources(person);
-    await enterNumbers(person);
+    await addNumbers(person);
     await makeTestCall(person, offer);
     await receiveCalls(company);
     await person.open('Now');

@@ -1,20 +1,15 @@
-import type { Page } from 'playwright-core';
-import { inBrowser, LOADED, openContext } from '../../support/browser';
-import {
-  openBrowser,
-  PASSWORD,
-  setPassword,
-  type ConsoleBrowser,
-} from '../../support/console-session';
-import { goTo, settled, useConsole } from '../../support/console';
+import { inBrowser, openContext } from '../../support/browser';
+import { openBrowser, setPassword, type ConsoleBrowser } from '../../support/console-session';
+import { goTo, useConsole, waitForConsole } from '../../support/console';
 import { BUYER_TASKS, PUBLISHER_TASKS } from '../../support/tasks/partners';
-import { createPerson, type Kind, type Person } from '../../support/tasks/person';
+import { createPerson, signInAs, type Kind, type Person } from '../../support/tasks/person';
 import { createRecord } from '../../support/records';
+import { beginCall } from '../../support/reported-calls';
 
 // A publisher and a buyer at the console of their network: each does their own work, with the mouse
 // and with the keyboard alone, and nothing of the others reaches their browser.
 
-const { here, get } = useConsole();
+const { here, get, readCompany } = useConsole();
 
 const PUBLISHER = 'pat@publisher.example';
 const BUYER = 'desk@acme.example';
@@ -44,21 +39,17 @@ beforeAll(async () => {
       team_offer_ids: [here.offer.id],
     },
   });
-  const call = async (source: number, caller: string, more: object = {}) => {
+  const call = async (source: number, caller: string) => {
     const body = {
       offer_id: here.offer.id,
       traffic_source_id: source,
       caller_number: caller,
       tokens: { state: 'CA' },
-      ...more,
     };
-    const { call_session: session } = (await here.api('post', 'call_sessions', { body })).body;
-    const attempt = session.instruction.dial[0]?.attempt;
-    if (!attempt) return;
-    const say = (event: object) =>
-      here.api('post', `call_sessions/${session.uuid}/events`, { body: { attempt, ...event } });
-    await say({ event: 'answered' });
-    await say({ event: 'completed', duration: 100 });
+    const { dial, say } = await beginCall(here.api, body);
+    if (dial.length === 0) return;
+    await say('answered');
+    await say('completed', { duration: 100 });
   };
   await call(pat.id, '+12125550141');
   await call(rival.id, '+12125550142');
@@ -76,10 +67,9 @@ beforeAll(async () => {
     callers: ['+12125550123', '+12125550124', '+12125550141', '+12125550142'],
     foreign: ['Rival ads', 'Pat’s', 'Bayline', 'Hudson', '+12125550143', 'Search ads'],
   };
-  const { company } = await get('company');
-  const owned = { id: BigInt(company.id), auth: here.auth, api: here.api };
+  const company = await readCompany();
   const { users } = await get('users');
-  for (const { id, email } of users) if (email in own) await setPassword(here.world, owned, id);
+  for (const { id, email } of users) if (email in own) await setPassword(here.world, company, id);
 });
 
 /** Where the work of the network is begun. */
@@ -118,11 +108,7 @@ describe.each(PARTNERS)('the %s', (_, email, tasks) => {
 
     inBrowser('sign in', () =>
       opened.withPage('/console/', async (page) => {
-        const { hands } = createPerson(page, kind, here);
-        await hands.type(page.getByLabel('E-mail address'), email);
-        await hands.type(page.getByLabel('Password', { exact: true }), PASSWORD);
-        await hands.press(page.getByRole('button', { name: 'Sign in', exact: true }));
-        await waitForConsole(page);
+        await signInAs(createPerson(page, kind, here), email);
         const { port } = here.server.address() as { port: number };
         const cookies = await page.context().cookies();
         session = openBrowser(
@@ -185,9 +171,4 @@ async function keepAnswer(
   if (!res.url().includes('/api/v1/') || res.url().includes('/stream')) return;
   // A page that is left takes its answers along.
   answers.push(await res.text().catch(() => ''));
-}
-
-async function waitForConsole(page: Page): Promise<void> {
-  await page.getByRole('button', { name: 'Sign out' }).waitFor(LOADED);
-  await settled(page);
 }
