@@ -65,7 +65,7 @@ export const LIST_TASKS: readonly Task[] = [
       await person.type('The caller’s number', number);
       await person.select('Where', 'Everywhere: the company’s blacklist');
       await person.press('Block the caller');
-      await person.sees(`${number} gets no further.`);
+      await person.sees(`${number} is blocked.`);
       const contact = await findOne(person, `contacts?caller_id=%2B1${number}`);
       expect(contact.blocked).toBe(true);
     },

@@ -127,14 +127,14 @@ inBrowser('a caller is blocked by a list, and everywhere', () =>
     await number.fill('213 555 0161');
     await chooseRecord(page, 'Suppression list', 'Do not call us');
     await press(page, 'Block the caller');
-    await page.getByText('213 555 0161 gets no further.').waitFor(LOADED);
+    await page.getByText('213 555 0161 is blocked.').waitFor(LOADED);
     expect(
       (await get(`buyer_suppressions/${here.list}/caller_ids?caller_id=2135550161`)).caller_ids,
     ).toEqual(['+12135550161']);
     await number.fill('213 555 0162');
     await page.getByLabel('Where').selectOption('company');
     await press(page, 'Block the caller');
-    await page.getByText('213 555 0162 gets no further.').waitFor(LOADED);
+    await page.getByText('213 555 0162 is blocked.').waitFor(LOADED);
     const { call_session: session } = (
       await here.api('post', 'call_sessions', {
         body: { offer_id: here.offer.id, caller_number: '2135550162' },

@@ -1,7 +1,10 @@
+import type { Schemas } from '../api';
 import { showToast } from '../toast';
 import { send, type Transport } from '../transport';
 
 const DONE = { block: 'is blocked.', unblock: 'is no longer blocked.' };
+
+type Rejected = Schemas['CallerIdsReply']['rejected'];
 
 interface BlockChange {
   number: string;
@@ -11,11 +14,17 @@ interface BlockChange {
   changed?: () => unknown;
 }
 
-/** Blocks a number or takes that back, and offers the opposite for a while. */
-export async function changeBlock(transport: Transport, change: BlockChange): Promise<void> {
+/**
+ * Blocks a number or takes that back, and offers the opposite for a while. Returns why nothing was
+ * done; empty where it was.
+ */
+export async function changeBlock(transport: Transport, change: BlockChange): Promise<Rejected> {
   const { number, verb, path, changed } = change;
   const opposite = verb === 'block' ? 'unblock' : 'block';
-  await send(transport, 'POST', `${path}/caller_${verb}`, { body: { caller_ids: [number] } });
+  const body = { caller_ids: [number] };
+  const { data } = await send(transport, 'POST', `${path}/caller_${verb}`, { body });
+  const rejected = data.rejected as Rejected;
+  if (rejected.length > 0) return rejected;
   await changed?.();
   const undo = () => {
     changeBlock(transport, { ...change, verb: opposite }).catch((fault: Error) =>
@@ -23,4 +32,5 @@ export async function changeBlock(transport: Transport, change: BlockChange): Pr
     );
   };
   showToast(`${number} ${DONE[verb]}`, { undo });
+  return [];
 }

@@ -1,9 +1,9 @@
-import { LabeledReference } from '../parts/labeled-reference';
 import { useState } from 'preact/hooks';
 import { ok } from '../api';
 import { Dialog } from '../dialog';
 import { useAction, useLoaded } from '../loading';
 import { Badge, Problem } from '../parts/basics';
+import { LabeledReference } from '../parts/labeled-reference';
 import { goTo, linkTo } from '../route';
 import { useSession } from '../session';
 import { send } from '../transport';

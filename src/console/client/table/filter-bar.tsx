@@ -1,10 +1,10 @@
-import { LabeledReference } from '../parts/labeled-reference';
 import { useState } from 'preact/hooks';
 import type { FieldContract, NounContract } from '../../noun-contract';
 import { useTitles } from '../form/combobox';
 import { toLabel } from '../form/field';
 import { dayTime, sentence, words } from '../format';
 import { Field } from '../parts/basics';
+import { LabeledReference } from '../parts/labeled-reference';
 import { fromLocalInput, toLocalInput } from '../zone';
 import { PeriodChoice } from './period';
 
@@ -45,14 +45,9 @@ interface FilterInputProps {
 
 function FilterInput({ name, label, field, value, onChange }: FilterInputProps) {
   const id = `filter-${name}`;
-  if (field.reference || name in REFERENCES)
+  if (field.reference)
     return (
-      <LabeledReference
-        label={label}
-        noun={field.reference ?? REFERENCES[name]!}
-        value={value}
-        onChange={onChange}
-      />
+      <LabeledReference label={label} noun={field.reference} value={value} onChange={onChange} />
     );
   const choices = field.type === 'boolean' ? ['true', 'false'] : field.enum;
   if (choices)
@@ -73,22 +68,6 @@ function FilterInput({ name, label, field, value, onChange }: FilterInputProps) 
 }
 
 const BOOLEANS: Readonly<Record<string, string>> = { true: 'yes', false: 'no' };
-
-/** Filters that take an id, and whose schema is shared with paths. */
-const REFERENCES: Readonly<Record<string, string>> = {
-  buyer_id: 'buyers',
-  offer_id: 'offers',
-  traffic_source_id: 'traffic_sources',
-  schedule_id: 'schedules',
-  number_id: 'phone_numbers',
-  outgoing_webhook_id: 'outgoing_webhooks',
-  buyer_suppression_id: 'buyer_suppressions',
-  alert_rule_id: 'alert_rules',
-  agent_id: 'agents',
-  user_id: 'users',
-  call_center_id: 'call_centers',
-  agent_status_id: 'agent_statuses',
-};
 
 /** Applied when it is left or Enter is pressed: each change asks the server. */
 function TypedFilter({ label, field, value, onChange }: FilterInputProps) {
@@ -124,7 +103,6 @@ export function FilterChips({ noun, labels, filters, change }: Omit<FilterBarPro
       {entries.map(([name, value]) => (
         <FilterChip
           key={name}
-          name={name}
           label={labels?.[name] ?? toLabel(name)}
           field={noun.filters[name]!}
           value={value}
@@ -136,15 +114,14 @@ export function FilterChips({ noun, labels, filters, change }: Omit<FilterBarPro
 }
 
 interface FilterChipProps {
-  name: string;
   label: string;
   field: FieldContract;
   value: string;
   remove: () => void;
 }
 
-function FilterChip({ name, label, field, value, remove }: FilterChipProps) {
-  const reference = field.reference ?? REFERENCES[name];
+function FilterChip({ label, field, value, remove }: FilterChipProps) {
+  const { reference } = field;
   const titles = useTitles(reference ?? '', reference ? [value] : []);
   return (
     <li class="chip">

@@ -1,11 +1,11 @@
-import { LabeledReference } from '../parts/labeled-reference';
 import { useState } from 'preact/hooks';
-import { ok, type Schemas } from '../api';
+import type { Schemas } from '../api';
+import { changeBlock } from '../calls/block-caller';
 import { useAction } from '../loading';
 import { Field, Problem } from '../parts/basics';
+import { LabeledReference } from '../parts/labeled-reference';
 import { Select } from '../parts/select';
 import { useSession } from '../session';
-import { showToast } from '../toast';
 import { RejectedNumbers } from './suppression-numbers';
 
 const EVERYWHERE = { company: 'Everywhere: the company’s blacklist' };
@@ -19,7 +19,7 @@ interface AddCallerProps {
 
 /** Keeps one caller away: everywhere, or by a list. */
 export function AddCaller({ reload, isForAll = false }: AddCallerProps) {
-  const { api, me, may } = useSession();
+  const { transport, me, may } = useSession();
   const mayBlockEverywhere = me.team_ids === null && may('contacts:update');
   const choices = {
     ...(!isForAll && may('buyer_suppressions:update') && LIST),
@@ -30,18 +30,11 @@ export function AddCaller({ reload, isForAll = false }: AddCallerProps) {
   const [list, setList] = useState('');
   const [rejected, setRejected] = useState<Schemas['CallerIdsReply']['rejected']>([]);
   const block = useAction(async () => {
-    const body = { caller_ids: [number.trim()] };
-    const params = { path: { id: list } };
-    const answer = await ok(
-      where === 'company'
-        ? api.POST('/contacts/caller_block', { body })
-        : api.POST('/buyer_suppressions/{id}/caller_block', { params, body }),
-    );
-    setRejected(answer.rejected);
-    if (answer.rejected.length > 0) return;
-    showToast(`${number.trim()} gets no further.`);
-    setNumber('');
-    await reload();
+    const path = where === 'company' ? '/contacts' : `/buyer_suppressions/${list}`;
+    const change = { number: number.trim(), path, changed: reload };
+    const refused = await changeBlock(transport, { ...change, verb: 'block' });
+    setRejected(refused);
+    if (refused.length === 0) setNumber('');
   });
   if (Object.keys(choices).length === 0) return null;
   const submit = (event: Event) => {

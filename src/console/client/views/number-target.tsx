@@ -1,6 +1,6 @@
-import { LabeledReference } from '../parts/labeled-reference';
 import { useState } from 'preact/hooks';
 import { Field } from '../parts/basics';
+import { LabeledReference } from '../parts/labeled-reference';
 import { Select } from '../parts/select';
 import { useSession } from '../session';
 import type { Json } from '../transport';

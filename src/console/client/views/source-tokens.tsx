@@ -1,4 +1,3 @@
-import { LabeledReference } from '../parts/labeled-reference';
 import { useState } from 'preact/hooks';
 import { ok, type Schemas } from '../api';
 import { dayTime } from '../format';
@@ -6,6 +5,7 @@ import { useAction, useLoaded } from '../loading';
 import { RecordName } from '../noun/record-name';
 import type { PanelProps } from '../nouns/layout';
 import { Field, Panel, Problem, Show, Table, type Column } from '../parts/basics';
+import { LabeledReference } from '../parts/labeled-reference';
 import { Select } from '../parts/select';
 import { revealSecrets } from '../secrets';
 import { useSession } from '../session';

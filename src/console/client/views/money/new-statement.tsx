@@ -1,9 +1,9 @@
-import { LabeledReference } from '../../parts/labeled-reference';
 import { useState } from 'preact/hooks';
 import { findNoun } from '../../contract';
 import { useAction } from '../../loading';
 import { mayDo } from '../../noun/access';
 import { Panel, Problem } from '../../parts/basics';
+import { LabeledReference } from '../../parts/labeled-reference';
 import { Select } from '../../parts/select';
 import { goTo, linkTo, useRoute } from '../../route';
 import { useSession } from '../../session';
