@@ -13,9 +13,14 @@ interface Viewer {
   visible_money: readonly ('revenue' | 'payout')[];
 }
 
-const isHidden = ({ visible_money: visible }: Viewer, field: FieldContract | undefined): boolean =>
-  field?.money !== undefined &&
-  (field.money === 'company' || !PARTS[field.money].every((part) => visible.includes(part)));
+export type MoneyPart = keyof typeof PARTS;
+
+/** True for who sees this part of the margin of at least one record. */
+export const seesPart = (part: MoneyPart, { visible_money: visible }: Viewer): boolean =>
+  PARTS[part].every((name) => visible.includes(name));
+
+const isHidden = (viewer: Viewer, field: FieldContract | undefined): boolean =>
+  field?.money !== undefined && (field.money === 'company' || !seesPart(field.money, viewer));
 
 export function hideMoney(contract: ConsoleContract, viewer: Viewer): ConsoleContract {
   if (viewer.team_ids === null) return contract;

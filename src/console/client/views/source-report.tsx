@@ -1,14 +1,15 @@
 import { useState } from 'preact/hooks';
 import { ok, type Schemas } from '../api';
-import { count, dollars, duration, percent, text } from '../format';
+import { count, dollars, percent, text } from '../format';
 import { useAction, useLoaded } from '../loading';
 import type { PanelProps } from '../nouns/layout';
 import { Panel, Problem, Show, Table, Tile, type Column } from '../parts/basics';
 import { Select } from '../parts/select';
-import { useSession } from '../session';
+import { useSession, type Session } from '../session';
 import { PERIODS, toPeriod } from '../table/period';
 import { buildPath, download } from '../transport';
 import { currentZone } from '../zone';
+import { listFigures, type FigureName } from './reports/figures';
 
 type Row = Schemas['GroupedCallReport']['rows'][number];
 
@@ -27,7 +28,7 @@ const PERIOD_TITLES = Object.fromEntries(
 
 /** Calls, payments and payouts of a traffic source in a period. */
 export function SourceReport({ record }: PanelProps) {
-  const { api, may, transport } = useSession();
+  const { api, may, me, transport } = useSession();
   const [group, setGroup] = useState<Group>('day');
   const [period, setPeriod] = useState('last_30_days');
   const id = String(record.id);
@@ -77,7 +78,7 @@ export function SourceReport({ record }: PanelProps) {
             </dl>
             <Table
               caption="Its calls"
-              columns={[{ name: GROUPS[group], of: nameRow }, ...COLUMNS]}
+              columns={[{ name: GROUPS[group], of: nameRow }, ...listColumns(me)]}
               rows={rows}
               getKey={nameRow}
               empty="It sent no calls in this period."
@@ -98,16 +99,17 @@ const MAX_ROWS = 100;
 
 const nameRow = ({ groups: [first] }: Row): string => text(first?.name ?? first?.key) || 'none';
 
-const COLUMNS: readonly Column<Row>[] = [
-  { name: 'Calls', of: ({ calls }) => count(calls), number: true },
-  { name: 'Taken', of: ({ connects }) => count(connects), number: true },
-  { name: 'Paid for', of: ({ conversions }) => count(conversions), number: true },
-  { name: 'Revenue', of: ({ revenue }) => dollars(revenue), number: true },
-  { name: 'Payout', of: ({ payout }) => dollars(payout), number: true },
-  { name: 'Profit', of: ({ profit }) => dollars(profit), number: true },
-  {
-    name: 'Average length',
-    of: ({ average_duration: seconds }) => duration(seconds),
-    number: true,
-  },
+const SHOWN: readonly FigureName[] = [
+  ...(['calls', 'connects', 'conversions', 'revenue'] as const),
+  ...(['payout', 'profit', 'average_duration'] as const),
 ];
+
+/** Columns of the figures that the caller sees. */
+const listColumns = (me: Session['me']): Column<Row>[] =>
+  listFigures(me)
+    .filter(({ name }) => SHOWN.includes(name))
+    .map(({ name, title, format }) => ({
+      name: title,
+      of: (row) => format(row[name]),
+      number: true,
+    }));

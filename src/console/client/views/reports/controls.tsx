@@ -1,28 +1,30 @@
-import { LabeledReference } from '../../parts/labeled-reference';
 import { Field } from '../../parts/basics';
+import { LabeledReference } from '../../parts/labeled-reference';
 import { Select } from '../../parts/select';
 import { PeriodChoice } from '../../table/period';
-import { FIGURES } from './figures';
-import { GROUPS, type GroupName } from './groups';
+import { useSession } from '../../session';
+import type { Figure } from './figures';
+import { listGroups, type GroupName } from './groups';
 import type { RecordFilter, ReportState } from './state';
 
 interface ControlsProps {
   state: ReportState;
+  shown: readonly Figure[];
   change: (changes: Readonly<Record<string, string | null>>) => void;
 }
 
 const DIRECTIONS = { inbound: 'Incoming', outbound: 'Outgoing', all: 'Both' };
 const GROUP_LABELS = ['Group by', 'then by', 'and by'];
 const MAX_GROUPS = GROUP_LABELS.length;
-const FIGURE_TITLES = Object.fromEntries(FIGURES.map(({ name, title }) => [name, title]));
-const RECORDS: readonly { name: RecordFilter; label: string; noun: string }[] = [
+const RECORDS = [
   { name: 'buyer_id', label: 'Only the buyer', noun: 'buyers' },
   { name: 'offer_id', label: 'Only the offer', noun: 'offers' },
   { name: 'traffic_source_id', label: 'Only the source', noun: 'traffic_sources' },
-];
+] as const satisfies readonly { name: RecordFilter; label: string; noun: string }[];
 
 /** All that a report depends on. */
-export function Controls({ state, change }: ControlsProps) {
+export function Controls({ state, shown, change }: ControlsProps) {
+  const { may } = useSession();
   const { filters, isCompared, figure } = state;
   return (
     <form class="filters" onSubmit={(event) => event.preventDefault()}>
@@ -34,7 +36,7 @@ export function Controls({ state, change }: ControlsProps) {
         value={filters.call_category ?? 'all'}
         onChange={(value) => change({ call_category: value })}
       />
-      {RECORDS.map(({ name, label, noun }) => (
+      {RECORDS.filter(({ noun }) => may(`${noun}:read`)).map(({ name, label, noun }) => (
         <LabeledReference
           key={name}
           label={label}
@@ -45,7 +47,7 @@ export function Controls({ state, change }: ControlsProps) {
       ))}
       <Select
         label="Chart"
-        choices={FIGURE_TITLES}
+        choices={Object.fromEntries(shown.map(({ name, title }) => [name, title]))}
         value={figure}
         onChange={(value) => change({ figure: value })}
       />
@@ -61,7 +63,8 @@ export function Controls({ state, change }: ControlsProps) {
   );
 }
 
-function GroupChoice({ state: { groups, tokenKey }, change }: ControlsProps) {
+function GroupChoice({ state: { groups, tokenKey }, change }: Omit<ControlsProps, 'shown'>) {
+  const titles = listGroups(useSession());
   const set = (index: number, name: string) => {
     const next = [...groups.slice(0, index), name, ...groups.slice(index + 1)];
     change({ group_by: next.filter((group) => group !== '').join(','), order: null, dir: null });
@@ -72,7 +75,7 @@ function GroupChoice({ state: { groups, tokenKey }, change }: ControlsProps) {
         <Select
           key={index}
           label={GROUP_LABELS[index]!}
-          choices={{ ...(index > 0 && { '': 'Nothing' }), ...leaveOut(groups, group) }}
+          choices={{ ...(index > 0 && { '': 'Nothing' }), ...leaveOut(titles, groups, group) }}
           value={group}
           onChange={(name) => set(index, name)}
         />
@@ -89,7 +92,11 @@ function GroupChoice({ state: { groups, tokenKey }, change }: ControlsProps) {
 }
 
 /** The groups that are not chosen elsewhere. */
-const leaveOut = (chosen: readonly GroupName[], own: string): Record<string, string> =>
+const leaveOut = (
+  titles: Partial<Record<GroupName, string>>,
+  chosen: readonly GroupName[],
+  own: string,
+): Record<string, string> =>
   Object.fromEntries(
-    Object.entries(GROUPS).filter(([name]) => name === own || !chosen.includes(name as GroupName)),
+    Object.entries(titles).filter(([name]) => name === own || !chosen.includes(name as GroupName)),
   );

@@ -1,4 +1,6 @@
 import type { Schemas } from '../../api';
+import type { Session } from '../../session';
+import { seesOnly, seesPart, type MoneyPart } from '../../visible-contract';
 import { count, dollars, duration, percent, shortDollars } from '../../format';
 
 export type FigureName = Schemas['GroupedCallReportOrder'];
@@ -10,6 +12,8 @@ export interface Figure {
   format: (value: number | null) => string;
   /** The short format, for the axis of the chart. */
   tick: (value: number) => string;
+  /** Absent where the figure shows nothing of the margin. */
+  money?: MoneyPart;
 }
 
 const asCount = { format: count, tick: count };
@@ -23,9 +27,22 @@ export const FIGURES: readonly Figure[] = [
   { name: 'connect_rate', title: 'Connect rate', ...asRate },
   { name: 'conversions', title: 'Paid for', ...asCount },
   { name: 'conversion_rate', title: 'Paid of connected', ...asRate },
-  { name: 'revenue', title: 'Revenue', ...asMoney },
-  { name: 'payout', title: 'Payout', ...asMoney },
-  { name: 'profit', title: 'Profit', ...asMoney },
-  { name: 'epc', title: 'Revenue a call', ...asMoney },
+  { name: 'revenue', title: 'Revenue', ...asMoney, money: 'sale' },
+  { name: 'payout', title: 'Payout', ...asMoney, money: 'purchase' },
+  { name: 'profit', title: 'Profit', ...asMoney, money: 'both' },
+  { name: 'epc', title: 'Revenue a call', ...asMoney, money: 'sale' },
   { name: 'average_duration', title: 'Average length', format: duration, tick: duration },
 ];
+
+/** Titles for partners, who see only what they pay or are paid. */
+const PARTNER_TITLES = { revenue: 'You pay', payout: 'You are paid' } as const;
+
+/** The figures that the caller sees, by the names that they have for the caller. */
+export function listFigures(me: Session['me']): readonly Figure[] {
+  const seen = FIGURES.filter(({ money }) => money === undefined || seesPart(money, me));
+  return seen.map((figure) => {
+    const isOwn = (name: FigureName): name is keyof typeof PARTNER_TITLES =>
+      name in PARTNER_TITLES && seesOnly(name as keyof typeof PARTNER_TITLES, me);
+    return isOwn(figure.name) ? { ...figure, title: PARTNER_TITLES[figure.name] } : figure;
+  });
+}

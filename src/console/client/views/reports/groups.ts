@@ -1,5 +1,6 @@
-import type { Schemas } from '../../api';
+import type { Schemas, Scope } from '../../api';
 import { day } from '../../format';
+import type { Session } from '../../session';
 
 export type GroupName = Schemas['CallReportGroup'];
 type Key = Schemas['CallReportKey'];
@@ -21,6 +22,25 @@ export const GROUPS: Readonly<Record<GroupName, string>> = {
   state: 'State',
   token: 'Token',
 };
+
+/** Permission to read the records of a group. */
+const SCOPES: Partial<Record<GroupName, Scope>> = {
+  traffic_source: 'traffic_sources:read',
+  buyer: 'buyers:read',
+  buyer_group: 'buyer_groups:read',
+  offer: 'offers:read',
+  schedule: 'schedules:read',
+  number: 'phone_numbers:read',
+};
+
+/** The groups whose names the caller may read, with their titles. */
+export const listGroups = ({ may }: Session): Partial<Record<GroupName, string>> =>
+  Object.fromEntries(
+    Object.entries(GROUPS).filter(([name]) => {
+      const scope = SCOPES[name as GroupName];
+      return scope === undefined || may(scope);
+    }),
+  );
 
 const WEEKDAYS = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday'];
 const MONTH = new Intl.DateTimeFormat('en-US', {

@@ -3,7 +3,7 @@ import type { Schemas } from '../../api';
 import { percent } from '../../format';
 import { Heading } from '../../table/heading';
 import { findChange, joinKey } from './compare';
-import { FIGURES, type Figure, type Figures } from './figures';
+import type { Figure, Figures } from './figures';
 import { GROUPS, nameGroup } from './groups';
 import type { ReportState } from './state';
 
@@ -17,6 +17,7 @@ export interface Before {
 
 interface ReportTableProps {
   state: ReportState;
+  shown: readonly Figure[];
   report: Report;
   /** The first day of the period. */
   first: string;
@@ -25,7 +26,7 @@ interface ReportTableProps {
 }
 
 /** The figures of each row, and of all; with their change where periods are compared. */
-export function ReportTable({ state, report, first, before, sort }: ReportTableProps) {
+export function ReportTable({ state, shown, report, first, before, sort }: ReportTableProps) {
   const { rows, totals } = report;
   if (rows.length === 0) return <p class="quiet">There were no such calls in this period.</p>;
   return (
@@ -39,7 +40,7 @@ export function ReportTable({ state, report, first, before, sort }: ReportTableP
                 {GROUPS[group]}
               </th>
             ))}
-            {FIGURES.map(({ name, title }) => (
+            {shown.map(({ name, title }) => (
               <Heading key={name} title={title} isNumber order={name} state={state} sort={sort} />
             ))}
           </tr>
@@ -52,7 +53,7 @@ export function ReportTable({ state, report, first, before, sort }: ReportTableP
                   {nameGroup(group)}
                 </td>
               ))}
-              <Cells figures={row} before={before?.rows.get(joinKey(row, first))} />
+              <Cells shown={shown} figures={row} before={before?.rows.get(joinKey(row, first))} />
             </tr>
           ))}
         </tbody>
@@ -61,7 +62,7 @@ export function ReportTable({ state, report, first, before, sort }: ReportTableP
             <th scope="row" colSpan={state.groups.length}>
               All
             </th>
-            <Cells figures={totals} before={before?.totals} />
+            <Cells shown={shown} figures={totals} before={before?.totals} />
           </tr>
         </tfoot>
       </table>
@@ -70,13 +71,14 @@ export function ReportTable({ state, report, first, before, sort }: ReportTableP
 }
 
 interface CellsProps {
+  shown: readonly Figure[];
   figures: Figures;
   before: Figures | undefined;
 }
 
-const Cells = ({ figures, before }: CellsProps) => (
+const Cells = ({ shown, figures, before }: CellsProps) => (
   <>
-    {FIGURES.map((figure) => (
+    {shown.map((figure) => (
       <td key={figure.name} class="number">
         {figure.format(figures[figure.name])}
         {before && showChange(figure, figures, before)}

@@ -1,6 +1,6 @@
 import { ok, type Api } from '../../api';
 import { copyText } from '../../clipboard';
-import { count, dollars, percent } from '../../format';
+import { count, percent } from '../../format';
 import { useAction, useLoaded } from '../../loading';
 import { Panel, Problem, Show, Tile } from '../../parts/basics';
 import { Chart, type Series } from '../../parts/chart';
@@ -13,7 +13,7 @@ import { buildPath, download } from '../../transport';
 import { currentZone, toDay } from '../../zone';
 import { findDaysBefore, joinKey, type DaySpan } from './compare';
 import { Controls } from './controls';
-import { FIGURES } from './figures';
+import { listFigures, type Figure } from './figures';
 import { nameGroup } from './groups';
 import { ReportTable, type Before, type Report } from './report-table';
 import { toLinkQuery, useReportState, type ReportFilters, type ReportState } from './state';
@@ -25,25 +25,27 @@ const MAX_COMPARED = 1_000;
 
 /** Calls, rates and dollars, by what a person groups them by. */
 export function ReportsView() {
-  const { api } = useSession();
+  const { api, me } = useSession();
   const { state, change, turn } = useReportState();
+  const shown = listFigures(me);
   const key = JSON.stringify(state);
   const loaded = useLoaded(() => loadReport(api, state), [api, key]);
   return (
     <>
       <h1>Reports</h1>
-      <Controls state={state} change={change} />
+      <Controls state={state} shown={shown} change={change} />
       <ZoneNote zone={state.filters.time_zone} reset={() => change({ time_zone: null })} />
       <Tools state={state} />
       <Show of={loaded}>
         {({ report, before, first }) => (
           <>
-            <Totals report={report} />
+            <Totals report={report} shown={shown} />
             <div class="grid">
               <Panel title="Report" wide>
-                <ReportChart state={state} report={report} before={before} first={first} />
+                <ReportChart {...{ state, shown, report, before, first }} />
                 <ReportTable
                   state={state}
+                  shown={shown}
                   report={report}
                   before={before}
                   first={first}
@@ -136,7 +138,14 @@ function Tools({ state }: { state: ReportState }) {
   );
 }
 
-const Totals = ({ report: { totals, metadata } }: { report: Report }) => (
+interface TotalsProps {
+  report: Report;
+  shown: readonly Figure[];
+}
+
+const TILES: readonly Figure['name'][] = ['conversions', 'revenue', 'payout', 'profit'];
+
+const Totals = ({ report: { totals, metadata }, shown }: TotalsProps) => (
   <dl class="tiles">
     <Tile
       name="Calls"
@@ -146,27 +155,27 @@ const Totals = ({ report: { totals, metadata } }: { report: Report }) => (
       })}
     />
     <Tile name="Connect rate" value={totals.calls > 0 ? percent(totals.connect_rate) : '–'} />
-    <Tile name="Paid for" value={count(totals.conversions)} />
-    <Tile name="Revenue" value={dollars(totals.revenue)} />
-    <Tile name="Payout" value={dollars(totals.payout)} />
-    <Tile name="Profit" value={dollars(totals.profit)} />
+    {shown
+      .filter(({ name }) => TILES.includes(name))
+      .map(({ name, title, format }) => (
+        <Tile key={name} name={title} value={format(totals[name])} />
+      ))}
   </dl>
 );
 
 interface ReportChartProps {
   state: ReportState;
+  shown: readonly Figure[];
   report: Report;
   before: Before | undefined;
   first: string;
 }
 
 /** The chosen figure; calls for those who do not see it. */
-function ReportChart({ state, report: { rows }, before, first }: ReportChartProps) {
+function ReportChart({ state, shown, report: { rows }, before, first }: ReportChartProps) {
   if (rows.length === 0) return null;
-  const isHidden = rows.every((row) => row[state.figure] === null);
-  const { name, title, ...formats } = FIGURES.find(
-    (figure) => figure.name === (isHidden ? 'calls' : state.figure),
-  )!;
+  const { name, title, ...formats } =
+    shown.find((figure) => figure.name === state.figure) ?? shown[0]!;
   const now: Series = { name: title, values: rows.map((row) => row[name]), ...formats };
   const earlier: Series | undefined = before && {
     name: 'Period before',
