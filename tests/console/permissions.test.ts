@@ -1,5 +1,6 @@
 import {
   countChosen,
+  ROLES,
   setPermissions,
   toMatrix,
 } from '../../src/console/client/editors/permissions';
@@ -15,6 +16,13 @@ test('permissions make a row for each noun, with the usual verbs first', () => {
     money: 'buyers:money',
     delete: 'buyers:delete',
   });
+});
+
+test('roles are limited to their work', () => {
+  const of = (title: string) => ALL.filter(ROLES.find((role) => role.title === title)!.has);
+  expect(of('Viewer')).toEqual(['company:read', 'buyers:read']);
+  expect(of('Accountant')).toEqual(['company:read', 'buyers:read']);
+  expect(of('Manager')).toEqual(['company:read', 'buyers:read', 'buyers:money', 'buyers:delete']);
 });
 
 test('ticks add and take away, in the order of the contract and without doubles', () => {

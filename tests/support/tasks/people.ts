@@ -56,7 +56,7 @@ export const PEOPLE_TASKS: readonly Task[] = [
       await person.open('Teams');
       await person.follow('New team');
       await person.type('Name', name);
-      await person.press('Read everything');
+      await person.press('Viewer');
       await person.press('Create the team');
       const team = await person.created(name);
       await person.open('Users');

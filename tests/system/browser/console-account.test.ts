@@ -18,7 +18,7 @@ inBrowser('a team by its permissions and records, and a user in it who is invite
     async (page) => {
       await goTo(page, '#/access_control_lists/new');
       await page.getByLabel('Name').fill('Partners of Acme', LOADED);
-      await page.getByRole('button', { name: 'Read everything' }).click();
+      await page.getByRole('button', { name: 'Viewer' }).click();
       await page.getByLabel('Keys and sessions: read').uncheck();
       // A tick in front of a row is for all of it.
       await page.getByLabel('Leads', { exact: true }).check();

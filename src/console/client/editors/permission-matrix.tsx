@@ -1,7 +1,7 @@
 import { sentence, words } from '../format';
 import type { EditorProps } from '../nouns/layout';
 import { useSession } from '../session';
-import { countChosen, setPermissions, toMatrix } from './permissions';
+import { countChosen, ROLES, type Role, setPermissions, toMatrix } from './permissions';
 
 /** Nouns whose name in the API is not that of the trade. */
 const NOUN_WORDS: Readonly<Record<string, string>> = {
@@ -31,17 +31,7 @@ export function PermissionMatrix({ id, label, field, value, onChange, disabled }
   return (
     <div id={id} role="group" aria-label={label}>
       {!disabled && (
-        <div class="actions">
-          <button type="button" onClick={() => set(all.filter(isReading), true)}>
-            Read everything
-          </button>
-          <button type="button" onClick={() => set(all, true)}>
-            Everything
-          </button>
-          <button type="button" onClick={() => onChange([])}>
-            Nothing
-          </button>
-        </div>
+        <Roles grant={(has) => onChange(all.filter((scope) => has(scope) && mayGrant(scope)))} />
       )}
       <div class="scroll matrix" role="region" aria-label={`${label}, by kind`} tabIndex={0}>
         <table>
@@ -84,11 +74,39 @@ export function PermissionMatrix({ id, label, field, value, onChange, disabled }
           </tbody>
         </table>
       </div>
+      <p class="quiet">
+        Money: fields that set prices. Routing: fields that decide who gets a call. Both are needed
+        in addition to create or update. Operate: orders to a telephone switch.
+      </p>
     </div>
   );
 }
 
-const isReading = (scope: string): boolean => scope.endsWith(':read');
+/** Buttons that grant what people of a role need. */
+const Roles = ({ grant }: { grant: (has: Role['has']) => void }) => (
+  <>
+    <div class="actions">
+      {ROLES.map(({ title, has }) => (
+        <button key={title} type="button" onClick={() => grant(has)}>
+          {title}
+        </button>
+      ))}
+      <button type="button" onClick={() => grant(() => true)}>
+        Everything
+      </button>
+      <button type="button" onClick={() => grant(() => false)}>
+        Nothing
+      </button>
+    </div>
+    <ul class="plain quiet">
+      {ROLES.map(({ title, about }) => (
+        <li key={title}>
+          {title}: {about}.
+        </li>
+      ))}
+    </ul>
+  </>
+);
 
 interface RowTickProps {
   name: string;
