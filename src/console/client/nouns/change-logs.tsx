@@ -28,6 +28,22 @@ const splitType = (type: string): string =>
 const describeRecord = ({ record_type: type, record_id: id }: Json): string =>
   id === null ? splitType(String(type)) : `${splitType(String(type))} ${String(id)}`;
 
+/** `AgentStatus` as `agent_statuses`: the noun of the records of a type. */
+const toNounName = (type: string): string =>
+  `${type.replace(/(?<=[a-z])(?=[A-Z])/g, '_').toLowerCase()}${type.endsWith('s') ? 'es' : 's'}`;
+
+/** The record by its name, with a link to it while there is such a record. */
+function ChangedRecord({ record_type: type, record_id: id, action }: Json) {
+  const words = splitType(String(type));
+  if (id === null) return <>{words}</>;
+  const noun = toNounName(String(type));
+  return (
+    <>
+      {words} <RecordName noun={noun} id={id} isPlain={action === 'delete'} />
+    </>
+  );
+}
+
 export const changeLogs = noun({
   noun: 'change_logs',
   words: { singular: 'change', plural: 'changes' },
@@ -36,7 +52,12 @@ export const changeLogs = noun({
   groups: [],
   columns: [
     { name: 'created_at', title: 'When' },
-    { name: 'record_type', title: 'What', show: describeRecord, needs: ['record_id'] },
+    {
+      name: 'record_type',
+      title: 'What',
+      show: (entry) => <ChangedRecord {...entry} />,
+      needs: ['record_id'],
+    },
     {
       name: 'action',
       title: 'Was',
