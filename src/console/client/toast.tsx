@@ -10,6 +10,8 @@ interface Toast {
 const SHOWN_MS = 8_000;
 /** Longer, since a person has to read it and decide. */
 const UNDO_MS = 15_000;
+/** More of them would cover what the person works on. */
+const MOST_SHOWN = 3;
 
 let toasts: readonly Toast[] = [];
 const listeners = new Set<() => void>();
@@ -28,7 +30,7 @@ export function showToast(
   { tone = 'good', undo }: { tone?: Toast['tone']; undo?: () => void } = {},
 ): void {
   const id = ++lastId;
-  change([...toasts, { id, text, tone, undo }]);
+  change([...toasts, { id, text, tone, undo }].slice(-MOST_SHOWN));
   setTimeout(() => dismiss(id), undo ? UNDO_MS : SHOWN_MS);
 }
 
