@@ -4390,7 +4390,7 @@ export interface components {
          */
         ApplyBlockOrUnblock: "block" | "unblock";
         /**
-         * @description `key_pair`: credentials of the company; `user_token`: credentials of one user; `session`: those of a person who has signed in to the console, where alone they work.
+         * @description `key_pair`: credentials of the company; `user_token`: credentials of one user; `session`: those of a person who has signed in to the console, where alone they work. Kinds may be added.
          * @enum {string}
          */
         AccessTokenKind: "key_pair" | "user_token" | "session";
@@ -4756,7 +4756,7 @@ export interface components {
             request_id: string;
         };
         /**
-         * @description What kind of error it is: a stable word. `x-codes` has for each its status, its cause and its cure; `/api/docs/errors` shows them with examples.
+         * @description What kind of error it is: a stable word; others may be added. `x-codes` has for each its status, its cause and its cure; `/api/docs/errors` shows them with examples.
          * @enum {string}
          */
         ErrorCode: "malformed_body" | "malformed_request" | "missing_credentials" | "wrong_credentials" | "session_ended" | "invitation_used" | "foreign_origin" | "not_permitted" | "access_limited" | "not_found" | "unknown_path" | "method_not_allowed" | "request_timeout" | "request_in_progress" | "stale_checksum" | "body_too_large" | "file_too_large" | "unsupported_media_type" | "headers_too_large" | "invalid_value" | "missing_field" | "unknown_parameter" | "unknown_field" | "unknown_column" | "unknown_reference" | "invalid_cursor" | "taken" | "in_use" | "conflicting_fields" | "not_applicable" | "wrong_state" | "limit_exceeded" | "beyond_your_rights" | "contact_refused" | "no_buyer" | "number_unavailable" | "carrier_refused" | "not_used" | "invalid_file" | "idempotency_conflict" | "rate_limited" | "too_many_attempts" | "too_many_at_once" | "internal_error" | "unavailable" | "search_too_slow" | "contended" | "carrier_unavailable" | "insufficient_storage" | "storage_unavailable" | "disk_full";
@@ -13755,10 +13755,10 @@ export interface components {
             /** @description Whether an invitation is mailed. */
             invite?: boolean;
         };
-        UserUpdate: components["schemas"]["UserFields"] & {
+        UserUpdate: {
             /** @description Removes the second factor of a person who has lost it. */
             reset_second_factor?: boolean;
-        };
+        } & components["schemas"]["UserFields"];
         User: {
             /**
              * Format: int64

@@ -1,5 +1,7 @@
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { dropGained } from '../../scripts/breaking/open-lists';
+import type { ContractDocument } from '../../src/platform/contract/contract-document';
 import { breakingChanges, compare, isMajor, type Report } from '../../scripts/breaking/changes';
 
 // Each change is made to an operation of its own, so that one comparison tells of them all.
@@ -118,6 +120,21 @@ const BREAKING: Record<string, [said: RegExp, change: Change]> = {
     ({ answers }) => delete answers['text/plain'],
   ],
 };
+
+test('lists that are marked as open may gain values, and only they', () => {
+  const build = (values: string[]) =>
+    ({
+      components: {
+        schemas: { open: { enum: values, 'x-open': true }, closed: { enum: values } },
+      },
+    }) as unknown as ContractDocument;
+  const now = build(['on', 'dim']);
+  dropGained(now, build(['on', 'off']));
+  expect(now.components!.schemas).toMatchObject({
+    open: { enum: ['on'] },
+    closed: { enum: ['on', 'dim'] },
+  });
+});
 
 const HARMLESS: Record<string, Change> = {
   'nothing is changed': () => undefined,

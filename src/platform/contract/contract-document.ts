@@ -51,6 +51,7 @@ export interface Schema {
   'x-const'?: unknown;
   'x-opaque'?: boolean;
   'x-collection'?: string;
+  'x-open'?: boolean;
   'x-grid'?: boolean;
   'x-on-request'?: boolean;
   'x-external'?: boolean;
