@@ -1,10 +1,11 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import type { Server } from 'node:http';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { createDemo } from '../../src/main/demo/demo';
 import { DESKTOP, LOADED, withPage } from './browser';
+import { findBuilt } from './build';
 import { PASSWORD } from './console-session';
 import { eventually } from './engine-process';
 import { beginCall } from './reported-calls';
@@ -28,14 +29,20 @@ export interface ConsoleWorld {
   close(): Promise<void>;
 }
 
-/** Several processes build at once: a server must never read half of a script. */
+/**
+ * Takes the console from the built product where there is one. Several processes do so at once: a
+ * server must never read half of a script.
+ */
 function buildConsole(): void {
   const target = join(ROOT, 'dist/console/client');
   mkdirSync(target, { recursive: true });
   const draft = mkdtempSync(join(ROOT, 'dist/console/draft-'));
-  execFileSync('npm', ['run', '--silent', 'build:console', '--', `--outdir=${draft}`], {
-    cwd: ROOT,
-  });
+  const built = findBuilt();
+  if (built) cpSync(join(built, 'dist/console/client'), draft, { recursive: true });
+  else
+    execFileSync('npm', ['run', '--silent', 'build:console', '--', `--outdir=${draft}`], {
+      cwd: ROOT,
+    });
   for (const name of readdirSync(draft)) renameSync(join(draft, name), join(target, name));
   rmSync(draft, { recursive: true });
 }
