@@ -64,7 +64,9 @@ export function consoleForEveryone(world: () => ConsoleWorld): void {
         await goTo(page, '#/reports');
         await panel(page, 'Report').locator('tfoot').waitFor(LOADED);
         // A caller who sees no sources may not group by them.
-        await page.getByLabel('Group by').selectOption('Source');
+        const groups = await page.getByLabel('Group by').locator('option').allInnerTexts();
+        expect([groups.includes('Buyer'), groups.includes('Source')]).toEqual([true, false]);
+        await goTo(page, '#/reports?group_by=traffic_source');
         await page.getByRole('alert').waitFor(LOADED);
         expect(await panel(page, 'Report').count()).toBe(0);
       },

@@ -178,7 +178,7 @@ export async function goTo(page: Page, hash: string): Promise<void> {
 }
 
 export const settled = (page: Page): Promise<void> =>
-  until(page, `document.querySelector('main h1') && !document.body.innerText.includes('Loading…')`);
+  until(page, `document.querySelector('main h1') && !document.querySelector('.loading')`);
 
 /** Waits until somebody is signed in and the first view is shown. */
 export async function waitForConsole(page: Page): Promise<void> {
@@ -194,7 +194,10 @@ export async function createdId(page: Page): Promise<number> {
 
 /** Waits for an expression to hold in the page, whose policy forbids waitForFunction. */
 export const until = (page: Page, expression: string): Promise<void> =>
-  eventually(async () => Boolean(await page.evaluate(expression)));
+  eventually(async () => Boolean(await page.evaluate(expression)), LOOK_MS);
+
+/** Between two looks at a page, which has one processor with its service. */
+const LOOK_MS = 20;
 
 /** Opens the console and signs in; `refusals` are statuses that requests may be answered with. */
 export const inConsole = (

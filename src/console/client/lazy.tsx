@@ -1,6 +1,6 @@
 import type { ComponentChild, ComponentType } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import { Problem } from './parts/basics';
+import { Loading, Problem } from './parts/basics';
 
 /**
  * A component whose script is loaded when it is first shown: the first view then waits for its own
@@ -25,7 +25,7 @@ export function lazy<Props extends object>(
       );
     }, []);
     if (state.error !== undefined) return <Problem error={state.error} />;
-    if (!loaded) return <p class="quiet">Loading…</p>;
+    if (!loaded) return <Loading />;
     const Loaded = loaded as ComponentType<object>;
     return <Loaded {...props} />;
   };

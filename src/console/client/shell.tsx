@@ -6,6 +6,7 @@ import { useFirstDay, type FirstDay } from './first-day';
 import { KeyMap, useKeys } from './keys';
 import { lazy } from './lazy';
 import { Logo } from './logo';
+import { Loading } from './parts/basics';
 import { docsLink, linkTo, useRoute, type Route } from './route';
 import { Secrets } from './secrets';
 import type { Session } from './session';
@@ -62,11 +63,7 @@ export function Shell({ session }: { session: Session }) {
       </header>
       <Menu session={session} current={view} is_set_up={day?.is_done !== false} />
       <main id="main" tabIndex={-1} ref={main} key={zone}>
-        {isWaiting ? (
-          <p class="quiet">Loading…</p>
-        ) : (
-          showContent(view, route, day, views.length > 0)
-        )}
+        {isWaiting ? <Loading /> : showContent(view, route, day, views.length > 0)}
       </main>
       <Toasts />
       <Secrets />

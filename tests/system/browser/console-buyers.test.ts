@@ -14,60 +14,6 @@ const save = async (page: Page, name = 'Save') => {
 };
 const saved = (page: Page) => page.getByText('Saved.').last().waitFor(LOADED);
 
-inBrowser('a buyer is created with price, caps, hours, filters and geography', () =>
-  asDemo(async (page) => {
-    await goTo(page, '#/buyers');
-    await page.getByRole('link', { name: 'New buyer' }).click();
-    await page.getByLabel('Name', { exact: true }).fill('Lakeside Roofing');
-    await page.getByLabel('Sends calls to').fill('(312) 555-0188');
-    await page.getByLabel('Time zone', { exact: true }).fill('America/Chicago');
-    await page.getByLabel('Pays for a call').fill('32.5');
-    await page.getByLabel('If it lasts at least').fill('60');
-    await page.getByLabel('Once per caller in').fill('86400');
-    await page.getByLabel('Priority', { exact: true }).fill('2');
-    await page.getByLabel('Dialed in a day').fill('100');
-    await page.getByLabel('Revenue in a month').fill('5000');
-    await page.getByLabel('Calls at once').fill('3');
-    const hours = panel(page, 'Hours');
-    await hours.getByRole('button', { name: 'Mon–Fri 9 to 5' }).click();
-    await hours.getByLabel('Saturday').fill('10am-2pm');
-    const filters = panel(page, 'Filters and geography');
-    await filters.getByRole('button', { name: 'Add a filter' }).click();
-    await page.getByLabel('Filter 1: token').fill('age');
-    await page.getByLabel('Filter 1: comparison').selectOption('is at least');
-    await page.getByLabel('Filter 1: value').fill('18');
-    await filters.getByRole('button', { name: 'Choose' }).click();
-    await filters.getByLabel('IL', { exact: true }).check();
-    await filters.getByLabel('WI', { exact: true }).check();
-    await save(page, 'Create the buyer');
-    await page.getByRole('heading', { name: 'Lakeside Roofing' }).waitFor(LOADED);
-    const { buyers } = await get('buyers?fulltext=lakeside&serializer=buyer_grid');
-    expect(buyers).toHaveLength(1);
-    expect(buyers[0]).toMatchObject({
-      name: 'Lakeside Roofing',
-      number: '+13125550188',
-      time_zone: 'America/Chicago',
-      bid_price: 32.5,
-      current_conversion_duration: 60,
-      tier: 2,
-      attempt_daily_limit: 100,
-      revenue_monthly_limit: 5000,
-      concurrency_cap_limit: 3,
-      record_token_filter_data: ['age:>=18'],
-      states: ['IL', 'WI'],
-    });
-    const times = ['09:00..16:59'];
-    expect(buyers[0].business_hours_schedule).toMatchObject([
-      {
-        schedule: [
-          ...[1, 2, 3, 4, 5].map((day) => ({ day, times })),
-          { day: 6, times: ['10:00..13:59'] },
-        ],
-      },
-    ]);
-  }),
-);
-
 inBrowser(
   'a change is refused at its field in the words of the API, and saved once it is right',
   () =>

@@ -35,25 +35,6 @@ inBrowser('calls are found by number in any spelling, by the name of a buyer, an
   }),
 );
 
-inBrowser('the calls of a month are saved as CSV with the columns that are shown', () =>
-  asDemo(async (page) => {
-    await goTo(page, '#/calls');
-    await page.getByRole('button', { name: 'Filter', exact: true }).click();
-    await page.getByLabel('Period').selectOption('This month');
-    await page.getByRole('button', { name: /^Remove the filter Created at from/ }).waitFor(LOADED);
-    const download = page.waitForEvent('download');
-    await page.getByRole('button', { name: 'CSV' }).click();
-    const file = await (await download).createReadStream();
-    const chunks: Buffer[] = [];
-    for await (const chunk of file) chunks.push(chunk as Buffer);
-    const [head, ...rows] = Buffer.concat(chunks).toString().trim().split(/\r?\n/);
-    const columns =
-      'created_at,caller_number,offer,traffic_source,buyer,status,total_duration,revenue,payout';
-    expect(head!.split(',').sort()).toEqual(columns.split(',').sort());
-    expect(rows.length).toBe((await get('calls')).metadata.total_count);
-  }),
-);
-
 inBrowser('a call is returned with a reason, and paid again', () =>
   asDemo(async (page) => {
     const id = here.calls.paid;

@@ -149,7 +149,7 @@ inBrowser('a caller is blocked by a list, and everywhere', () =>
     await press(page, 'Unblock');
     await page.getByText('+12135550162 is no longer blocked.').waitFor(LOADED);
     expect(await isBlocked()).toBe(false);
-    await press(page, 'Undo');
+    await page.locator('.toasts').getByRole('button', { name: 'Undo' }).last().click();
     await page.getByText('+12135550162 is blocked.').waitFor(LOADED);
     await goTo(page, '#/contacts');
     await page.getByRole('row', { name: /\+12135550162/ }).waitFor(LOADED);

@@ -32,36 +32,6 @@ inBrowser('asking where a call would go changes nothing; at night it goes nowher
   }),
 );
 
-inBrowser('a test call is played, told as it happens, and found among the calls', () =>
-  asDemo(async (page) => {
-    await here.world.work();
-    const before = await countCalls();
-    const [acme] = (await get('buyers?fulltext=acme')).buyers;
-    await here.api('put', `buyers/${acme.id}`, { body: { attempt_daily_limit: null } });
-    await goTo(page, '#/calls');
-    await page.getByRole('link', { name: 'Test call' }).click();
-    await page.getByLabel('Offer', { exact: true }).click(LOADED);
-    await page.getByRole('option', { name: /Auto insurance/ }).click(LOADED);
-    await page.getByLabel('From', { exact: true }).fill('(310) 555-0199');
-    await page.getByText('Tokens, source, and another time').click();
-    await page.getByLabel('Tokens').fill('state=CA');
-    await page.getByRole('button', { name: 'Make the test call' }).click();
-    await panel(page, 'As it happens').getByText('completed').first().waitFor(LOADED);
-    expect(await countCalls()).toBe(before + 1);
-    const [call] = (await get('calls?order=id&order_dir=desc&per_page=1')).calls;
-    expect(call).toMatchObject({
-      caller_number: '+13105550199',
-      offer_id: here.offer.id,
-      sandbox: true,
-      token_values: { state: 'CA' },
-    });
-    const paid = panel(page, 'Paid');
-    await paid.getByText(call.buyer).waitFor(LOADED);
-    await paid.getByRole('link', { name: 'The page of the call' }).click();
-    await until(page, `location.hash === '#/calls/${call.id}'`);
-  }),
-);
-
 inBrowser('a test lead begins its schedule, and its history is told', () =>
   asDemo(async (page) => {
     const [schedule] = (await get('schedules')).schedules;

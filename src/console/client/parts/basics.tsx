@@ -55,6 +55,9 @@ export const Done = ({ text }: { text: string | undefined }) => (
   </p>
 );
 
+/** Stands where something is about to be shown. */
+export const Loading = () => <p class="quiet loading">Loading…</p>;
+
 /** The loaded data, a note that it is loading, or the error. */
 export function Show<T>({
   of,
@@ -64,7 +67,7 @@ export function Show<T>({
   children: (data: T) => ComponentChildren;
 }) {
   if (of.error !== undefined) return <Problem error={of.error} onReload={of.reload} />;
-  if (of.data === undefined) return <p class="quiet">Loading…</p>;
+  if (of.data === undefined) return <Loading />;
   return <>{children(of.data)}</>;
 }
 

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import { hasDrafts } from '../form/drafts';
-import { Problem } from '../parts/basics';
+import { Loading, Problem } from '../parts/basics';
 import { openIdLink, useRoute } from '../route';
 import type { Credentials } from '../session';
 import { AskForm, EMAIL, type AskedField } from './ask-form';
@@ -46,7 +46,7 @@ function Step({ state, link, onState, onRetry, error, ...props }: SignInProps) {
   if (state?.pending) return <PendingStep pending={state.pending} onState={onState} />;
   if (state && !state.session) return <Ways methods={state.methods} onState={onState} {...props} />;
   return error === undefined ? (
-    <p class="quiet">Loading…</p>
+    <Loading />
   ) : (
     <button type="button" onClick={onRetry}>
       Try again
