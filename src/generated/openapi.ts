@@ -15077,6 +15077,8 @@ export interface components {
         CallHasRecording: boolean;
         /** @description `true`: only calls for which no buyer was tried; `false`: only calls tried with at least one. */
         CallNoBuyer: boolean;
+        /** @description `true`: only calls of the sandbox, where no telephone rings; `false`: only others. */
+        CallSandbox: boolean;
         /** @description Only calls with this token. */
         CallTokenKey: string;
         /** @description Only calls whose token `token_key` has this value. */
@@ -22506,6 +22508,8 @@ export interface operations {
                 has_recording?: components["parameters"]["CallHasRecording"];
                 /** @description `true`: only calls for which no buyer was tried; `false`: only calls tried with at least one. */
                 no_buyer?: components["parameters"]["CallNoBuyer"];
+                /** @description `true`: only calls of the sandbox, where no telephone rings; `false`: only others. */
+                sandbox?: components["parameters"]["CallSandbox"];
                 /** @description Only calls with this token. */
                 token_key?: components["parameters"]["CallTokenKey"];
                 /** @description Only calls whose token `token_key` has this value. */

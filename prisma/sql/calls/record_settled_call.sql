@@ -12,13 +12,13 @@ BEGIN
       was.direction, was.buyer_converted, was.traffic_source_converted, was.recording_url,
       was.offer_id, was.buyer_id, was.traffic_source_id, was.schedule_id, was.number_id,
       was.lead_id, was.token_values, was.agent_id, was.disposition_id, was.unbilled_reason,
-      was.connected_at, was.routed
+      was.connected_at, was.routed, was.carrier
     ) IS DISTINCT FROM (
       now.created_at, now.ended_at, now.caller_number, now.status,
       now.direction, now.buyer_converted, now.traffic_source_converted, now.recording_url,
       now.offer_id, now.buyer_id, now.traffic_source_id, now.schedule_id, now.number_id,
       now.lead_id, now.token_values, now.agent_id, now.disposition_id, now.unbilled_reason,
-      now.connected_at, now.routed
+      now.connected_at, now.routed, now.carrier
     );
 END $$;
 

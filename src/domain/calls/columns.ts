@@ -97,6 +97,12 @@ const inProgress = `(
   WHERE t.company_id = {company_id} AND t.deleted_at IS NULL AND t.ended_at IS NULL
 )`;
 
+const IS_SANDBOX = `t.carrier = 'sandbox'`;
+const sandbox = `(
+  SELECT count(*) FROM calls t
+  WHERE t.company_id = {company_id} AND t.deleted_at IS NULL AND ${IS_SANDBOX}
+)`;
+
 /** The conditions are written as in the partial indexes of calls. */
 export const callFilters = {
   id_from: 't.id >= {id_from}::bigint',
@@ -134,6 +140,10 @@ export const callFilters = {
     't.recording_url IS NULL',
   ),
   no_buyer: buildCountedFilter('no_buyer', 't.buyer_id IS NULL', 't.buyer_id IS NOT NULL'),
+  sandbox: {
+    cases: { true: IS_SANDBOX, false: `t.carrier <> 'sandbox'` },
+    totals: { true: sandbox, false: `${cachedCount('calls')} - ${sandbox}` },
+  },
   unbilled_reason: {
     cases: Object.fromEntries(REASONS.map((reason) => [reason, filterByReason(reason)])),
   },
@@ -199,7 +209,7 @@ export const call = noun({
     attempts_count: `(
       SELECT count(*) FROM call_attempts a WHERE a.company_id = t.company_id AND a.call_id = t.id
     )`,
-    sandbox: `t.carrier = 'sandbox'`,
+    sandbox: IS_SANDBOX,
     unbilled_reason: UNBILLED_REASON,
   },
   orders: {

@@ -66,6 +66,7 @@ test('stored counts equal counting, after any concurrent changes of calls', asyn
     'has_recording',
     'no_buyer',
     'in_progress',
+    'sandbox',
   ]) {
     for (const value of [true, false]) {
       const { calls: listedCalls, metadata } = (

@@ -23,6 +23,7 @@ const CALLS: TableLayout = {
     sub_id: 'Sub-ID',
     no_buyer: 'No buyer took it',
     in_progress: 'Under way',
+    sandbox: 'In the sandbox',
     token_key: 'Token',
     token_value: 'Value of the token',
     category: 'Direction',
