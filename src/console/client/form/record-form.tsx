@@ -1,6 +1,6 @@
 import type { ComponentChild } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
-import type { Fields } from '../../noun-contract';
+import type { FieldContract, Fields } from '../../noun-contract';
 import { toFieldLayout, type GroupLayout, type NounLayout } from '../nouns/layout';
 import { Problem } from '../parts/basics';
 import { useLeaveGuard } from '../route';
@@ -69,7 +69,7 @@ function Group({ group, layout, fields, mayWrite, form, isNew }: GroupProps) {
   if (entries.length === 0) return null;
   const Editor = group.editor;
   const hasFault = entries.some(({ field }) => hasFaults(errors, field));
-  const setCount = entries.filter(({ field }) => isSet(form, field)).length;
+  const setCount = entries.filter(({ field }) => isSet(form, field, fields[field]!)).length;
   const body = (
     <div class="group-body">
       {group.help && <p class="quiet">{group.help}</p>}
@@ -130,12 +130,13 @@ const isShown = (fields: Fields, name: string, isNew: boolean): boolean => {
 const hasFaults = (errors: Form['errors'], name: string): boolean =>
   (errors[name]?.length ?? 0) > 0;
 
-/** A folded group says how much it holds. */
-function isSet({ record, changes, inputs }: Form, name: string): boolean {
+/** A folded group says how much it holds that is not so by default. */
+function isSet({ record, changes, inputs }: Form, name: string, field: FieldContract): boolean {
   if (changes.includes(name)) return true;
   const value = inputs[name];
-  const isEmpty = value === '' || value === null || value === false;
-  return record.id !== undefined && !isEmpty && !(Array.isArray(value) && value.length === 0);
+  const isUsual =
+    value === '' || value === null || value === false || String(value) === String(field.default);
+  return record.id !== undefined && !isUsual && !(Array.isArray(value) && value.length === 0);
 }
 
 interface SaveBarProps {

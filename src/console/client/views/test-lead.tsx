@@ -82,7 +82,9 @@ function Warning() {
       <p class="notice warn">
         No telephone rings, and no text arrives: there is no switch and no number of a carrier here,
         so that the schedule is played in the sandbox.
-        {person?.sends_mail !== false && ' Mails are sent: use an address of your own.'}
+        {person?.sends_mail !== false && ' Mails are sent: use an address of your own.'} A number
+        that ends in 555-0105 is busy, 555-0106 does not answer, and 555-0109 is an answering
+        machine; all others answer.
       </p>
     );
   return (
