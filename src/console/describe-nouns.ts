@@ -272,5 +272,8 @@ function findAnswer({ operation }: PlacedOperation): Schema {
   return flatten(content?.['application/json']?.schema ?? {});
 }
 
+/** People choose records by their names: a sentence about ids is not for them. */
+const ABOUT_IDS = /^Ids?,? (?:or )?(?:uuids? )?(?:or `\w+` )?of [^.]*\.\s*/;
+
 const firstSentence = (text: string | undefined): string | undefined =>
-  text && /^.*?[.:;](?= |$)/s.exec(text)?.[0].replace(/[:;]$/, '.');
+  /^.*?[.:;](?= |$)/s.exec(text?.replace(ABOUT_IDS, '') ?? '')?.[0].replace(/[:;]$/, '.');

@@ -74,10 +74,10 @@ export function PermissionMatrix({ id, label, field, value, onChange, disabled }
           </tbody>
         </table>
       </div>
-      <p class="quiet">
+      <small class="quiet">
         Money: fields that set prices. Routing: fields that decide who gets a call. Both are needed
         in addition to create or update. Operate: orders to a telephone switch.
-      </p>
+      </small>
     </div>
   );
 }
@@ -101,7 +101,9 @@ const Roles = ({ grant }: { grant: (has: Role['has']) => void }) => (
     <ul class="plain quiet">
       {ROLES.map(({ title, about }) => (
         <li key={title}>
-          {title}: {about}.
+          <small>
+            {title}: {about}.
+          </small>
         </li>
       ))}
     </ul>
