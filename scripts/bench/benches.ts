@@ -11,6 +11,7 @@ export const BENCHES: Record<string, () => Promise<Bench>> = {
   engine: async () => (await import('./engine.js')).benchEngine,
   'engine-tick': async () => (await import('./engine-tick.js')).benchEngineTick,
   calls: async () => (await import('./calls.js')).benchCalls,
+  console: async () => (await import('./console.js')).benchConsole,
   reports: async () => (await import('./reports.js')).benchReports,
   'lead-lists': async () => (await import('./lead-lists.js')).benchLeadLists,
   decisions: async () => (await import('./decisions.js')).benchDecisions,
@@ -29,9 +30,9 @@ export const BENCHES: Record<string, () => Promise<Bench>> = {
 
 /**
  * Run only by name: `imports` includes the look-up, `soak` takes ten minutes, `fleet` starts many
- * processes.
+ * processes, `console` needs Chromium.
  */
-const BY_NAME_ONLY = ['lookup', 'soak', 'fleet'];
+const BY_NAME_ONLY = ['lookup', 'soak', 'fleet', 'console'];
 
 /**
  * Returns the benches that `--only` selects: all, the listed ones, or `requests` for a part of a

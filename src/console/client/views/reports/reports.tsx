@@ -53,13 +53,11 @@ export function ReportsView() {
                 />
                 <Pages report={report} turn={turn} />
               </Panel>
+              <UnbilledCalls filters={state.filters} />
             </div>
           </>
         )}
       </Show>
-      <div class="grid">
-        <UnbilledCalls filters={state.filters} />
-      </div>
     </>
   );
 }
