@@ -21,7 +21,8 @@ const PAYOUT: Parts = {
   },
 };
 
-const FRESH = { payout_type: 'fixed', amount: 10, paid_for: 'buyer_conversion' };
+/** The amount is for a person to say. */
+const FRESH = { payout_type: 'fixed', paid_for: 'buyer_conversion' };
 
 /** Payments to traffic sources, in the order in which they are tried. */
 export const Payouts = (props: EditorProps) => (

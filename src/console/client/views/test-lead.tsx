@@ -44,6 +44,8 @@ export function TestLeadView() {
   const change = (part: Partial<Inputs>) => setInputs((before) => ({ ...before, ...part }));
   const { run, is_busy, error } = useAction(async () => {
     setAnswer(undefined);
+    if (inputs.id === '')
+      throw new Error(inputs.target === 'offer_id' ? 'Choose an offer.' : 'Choose a schedule.');
     setAnswer((await send(transport, 'POST', '/leads/capture', { body: buildLead(inputs) })).data);
   });
   return (
@@ -84,7 +86,7 @@ function Warning() {
         so that the schedule is played in the sandbox.
         {person?.sends_mail !== false && ' Mails are sent: use an address of your own.'} A number
         that ends in 555-0105 is busy, 555-0106 does not answer, and 555-0109 is an answering
-        machine; all others answer.
+        machine; all others answer. A call of it counts in caps and money, as any call does.
       </p>
     );
   return (

@@ -20,7 +20,7 @@ const VisibleAccount = (props: AccountProps) =>
   useSession().may('account_entries:read') ? <Account {...props} /> : null;
 
 /** The account of a record on its page: its balance, and the ways to enter and to bill. */
-function Account({ owners, record: { id } }: AccountProps) {
+function Account({ owners, record: { id, updated_at: changedAt }, reload }: AccountProps) {
   const { transport, contract } = useSession();
   const { owner, noun: name, columns } = owners;
   const noun = findNoun(contract, name);
@@ -30,7 +30,7 @@ function Account({ owners, record: { id } }: AccountProps) {
     const query = { ids: [String(id)], columns: names };
     const { data } = await send(transport, 'GET', `/${name}`, { query });
     return (data[noun.list_key] as Json[])[0];
-  }, [id]);
+  }, [id, changedAt]);
   return (
     <Panel title="Account">
       <Show of={loaded}>
@@ -47,7 +47,8 @@ function Account({ owners, record: { id } }: AccountProps) {
                 owner={owner}
                 id={id}
                 name={titleOf(account)}
-                onEntered={() => void loaded.reload()}
+                // Money decides whether the buyer gets calls, which the page says.
+                onEntered={() => void Promise.all([loaded.reload(), reload()])}
               />
             </>
           )

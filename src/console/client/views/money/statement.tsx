@@ -5,7 +5,7 @@ import type { PanelProps } from '../../nouns/layout';
 import { Facts, Panel, Problem, Show, Table, type Column } from '../../parts/basics';
 import { linkTo } from '../../route';
 import { useSession } from '../../session';
-import { buildPath, download } from '../../transport';
+import { buildPath, download, type Json } from '../../transport';
 import { AccountName } from './account-name';
 import { describePeriod } from './describe-period';
 import { ENTRY_KINDS } from './words';
@@ -35,11 +35,23 @@ export function StatementPanel({ record }: PanelProps) {
             ['Balance after', dollars(record.closing_balance as number)],
           ]}
         />
+        {endsEarly(record) && (
+          <p class="quiet">
+            Its period was not over: entries of the two minutes before it was drawn up, and later
+            ones, are for the next statement.
+          </p>
+        )}
       </Panel>
       <Lines id={String(record.id)} />
     </>
   );
 }
+
+/** Until when the end of a period is the moment at which its statement was drawn up. */
+const AT_ONCE_MS = 5 * 60_000;
+
+const endsEarly = ({ created_at: drawnUp, period_to: end }: Json): boolean =>
+  Date.parse(String(drawnUp)) - Date.parse(String(end)) < AT_ONCE_MS;
 
 const TOTAL_NAMES: Readonly<Record<Kind, string>> = {
   deposit: 'Paid in',

@@ -74,7 +74,8 @@ function RetryFailed({ id, reload }: RetryFailedProps) {
   const { transport } = useSession();
   const [period, setPeriod] = useState('day');
   const { run, error, done, is_busy } = useAction(async () => {
-    const hours = PERIODS[period]?.[1];
+    const [title, hours] = PERIODS[period]!;
+    if (!confirm(`Send all failed events ${title} to this webhook again?`)) return undefined;
     const body =
       hours === undefined ? {} : { from: new Date(Date.now() - hours * HOUR_MS).toISOString() };
     const path = `/outgoing_webhooks/${id}/redeliver_failed`;
