@@ -60,7 +60,7 @@ inBrowser('an offer is made, gets buyers by their names, is paused, copied and d
     await leads.getByText(`lead_token=${offer.lead_token}`).waitFor(LOADED);
 
     await press(page, 'Pause');
-    await wasSaid(page, 'Paused.');
+    await wasSaid(page, /is paused\./);
     expect((await get(`offers/${offer.id}`)).offer.paused).toBe(true);
     await press(page, 'Undo');
     await page.getByRole('button', { name: 'Pause', exact: true }).waitFor(LOADED);

@@ -141,17 +141,25 @@ interface ReferenceInputProps {
   disabled?: boolean;
   invalid?: boolean;
   describedBy?: string | undefined;
+  /** Stands where none is chosen. */
+  none?: string;
 }
 
 /** One record, by its id. */
-export function ReferenceInput({ noun, value, onChange, ...input }: ReferenceInputProps) {
+export function ReferenceInput({
+  noun,
+  value,
+  onChange,
+  none = 'None',
+  ...input
+}: ReferenceInputProps) {
   const titles = useTitles(noun, value === '' ? [] : [value]);
   return (
     <ReferenceSearch
       {...input}
       noun={noun}
       shown={value === '' ? '' : (titles.get(value) ?? `No. ${value}`)}
-      placeholder="None"
+      placeholder={none}
       onChoose={({ id }) => onChange(id)}
       onClear={() => onChange('')}
     />

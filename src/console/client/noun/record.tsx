@@ -124,7 +124,9 @@ function Actions({ layout, noun, path, record, reload }: ActionsProps) {
       ({ scope, when }) => session.may(scope as Scope) && (!when || when(record, session)),
     ),
     ...(layout.copy && mayDo(session, noun, 'create') ? [copyAction(layout)] : []),
-    ...('paused' in noun.write && mayDo(session, noun, 'update') ? [pauseAction(path)] : []),
+    ...('paused' in noun.write && mayDo(session, noun, 'update')
+      ? [pauseAction(path, layout.title(record))]
+      : []),
     ...(mayDo(session, noun, 'delete') ? [deleteAction(session, layout, path)] : []),
   ];
   const [error, setError] = useState<unknown>();
@@ -186,7 +188,7 @@ function ActionButton({ button, layout, record, reload, onError }: ActionButtonP
 }
 
 /** Pausing needs no question, since it can be taken back at once. */
-const pauseAction = (path: string): ActionLayout => ({
+const pauseAction = (path: string, name: string): ActionLayout => ({
   title: ({ paused }) => (paused ? 'Resume' : 'Pause'),
   scope: '',
   run: async ({ record, send: change, reload }) => {
@@ -196,7 +198,8 @@ const pauseAction = (path: string): ActionLayout => ({
     };
     const isPaused = record.paused === true;
     await set(!isPaused);
-    showToast(isPaused ? 'Active again.' : 'Paused. What is under way goes on.', {
+    const text = isPaused ? 'is active again.' : 'is paused. What is under way goes on.';
+    showToast(`${name} ${text}`, {
       undo: () =>
         void set(isPaused).catch((error: Error) => showToast(error.message, { tone: 'bad' })),
     });

@@ -6,6 +6,7 @@ interface LabeledReferenceProps {
   noun: string;
   value: string;
   onChange: (id: string) => void;
+  none?: string;
 }
 
 /** A record that is chosen by its name, with its label. */

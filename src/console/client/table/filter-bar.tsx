@@ -47,7 +47,13 @@ function FilterInput({ name, label, field, value, onChange }: FilterInputProps) 
   const id = `filter-${name}`;
   if (field.reference)
     return (
-      <LabeledReference label={label} noun={field.reference} value={value} onChange={onChange} />
+      <LabeledReference
+        label={label}
+        noun={field.reference}
+        none="Any"
+        value={value}
+        onChange={onChange}
+      />
     );
   const choices = field.type === 'boolean' ? ['true', 'false'] : field.enum;
   if (choices)
@@ -94,6 +100,12 @@ function TypedFilter({ label, field, value, onChange }: FilterInputProps) {
   );
 }
 
+/** As the inputs of a period say it. */
+const PERIOD_LABELS: Readonly<Record<string, string>> = {
+  created_at_from: 'From',
+  created_at_to: 'Until',
+};
+
 /** The filters that are set, as chips that can be taken away. */
 export function FilterChips({ noun, labels, filters, change }: Omit<FilterBarProps, 'names'>) {
   const entries = Object.entries(filters);
@@ -103,7 +115,7 @@ export function FilterChips({ noun, labels, filters, change }: Omit<FilterBarPro
       {entries.map(([name, value]) => (
         <FilterChip
           key={name}
-          label={labels?.[name] ?? toLabel(name)}
+          label={labels?.[name] ?? PERIOD_LABELS[name] ?? toLabel(name)}
           field={noun.filters[name]!}
           value={value}
           remove={() => change({ [name]: null })}
