@@ -60,7 +60,7 @@ inBrowser('a call is returned with a reason, and paid again', () =>
     await page.getByLabel('Revenue, plus or minus').fill('-2.5');
     const before = (await call()).revenue;
     await page.getByRole('dialog').getByRole('button', { name: 'Adjust' }).click();
-    await page.getByText('The call is changed.').last().waitFor(LOADED);
+    await page.getByText('The amounts are adjusted.').last().waitFor(LOADED);
     await until(page, `!document.querySelector('dialog')`);
     expect((await call()).revenue).toBe(before - 2.5);
   }),

@@ -15,6 +15,7 @@ interface MoneyAction {
   title: string;
   help: string;
   submit: string;
+  done: string;
   layouts: readonly FieldLayout[];
   /** Sent in addition to the typed fields. */
   body: Json;
@@ -42,6 +43,7 @@ function listMoneyActions(call: Call, mayWrite: (name: string) => boolean): Mone
       title: 'Return the call',
       help: `The buyer gets its ${dollars(call.revenue)} back, and its caps count one call less. ${describeLoss(call)}`,
       submit: 'Return it',
+      done: 'The call is returned.',
       layouts: [REASON],
       body: { buyer_converted: false },
     });
@@ -50,6 +52,7 @@ function listMoneyActions(call: Call, mayWrite: (name: string) => boolean): Mone
       title: 'Mark as paid',
       help: 'The buyer pays what its price says.',
       submit: 'Mark as paid',
+      done: 'The buyer pays for the call.',
       layouts: [REASON],
       body: { buyer_converted: true },
     });
@@ -60,6 +63,9 @@ function listMoneyActions(call: Call, mayWrite: (name: string) => boolean): Mone
         ? `The source is no longer paid the ${dollars(call.payout)}.`
         : 'The source is paid what the offer says.',
       submit: call.traffic_source_converted ? 'Take it back' : 'Pay it',
+      done: call.traffic_source_converted
+        ? 'The payout is taken back.'
+        : 'The source is paid for the call.',
       layouts: [REASON],
       body: { offer_converted: !call.traffic_source_converted },
     });
@@ -68,6 +74,7 @@ function listMoneyActions(call: Call, mayWrite: (name: string) => boolean): Mone
       title: 'Adjust amounts',
       help: 'Added to what stands now; a minus takes away. An empty field changes nothing.',
       submit: 'Adjust',
+      done: 'The amounts are adjusted.',
       layouts: [
         { field: 'add_revenue', label: 'Revenue, plus or minus' },
         { field: 'add_payout', label: 'Payout, plus or minus' },
@@ -91,7 +98,7 @@ export function MoneyActions({ call, reload }: { call: Call; reload: () => Promi
       body: { ...open!.body, ...body },
     });
     const warnings = Object.values((data.warnings ?? {}) as Record<string, string[]>).flat();
-    showToast(warnings.length > 0 ? warnings.join('. ') : 'The call is changed.');
+    showToast(warnings.length > 0 ? warnings.join('. ') : open!.done);
     await reload();
   };
   return (

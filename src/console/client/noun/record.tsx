@@ -7,7 +7,7 @@ import { RecordForm } from '../form/record-form';
 import { toInputs } from '../form/model';
 import { useForm } from '../form/use-form';
 import { useAction, useLoaded } from '../loading';
-import { settleHidden, type ActionLayout, type NounLayout } from '../nouns/layout';
+import { settleHidden, type ActionLayout, type Deletion, type NounLayout } from '../nouns/layout';
 import { LOSSES } from '../nouns/losses';
 import { Badge, Problem, Show } from '../parts/basics';
 import { goTo, linkTo, useRoute } from '../route';
@@ -216,7 +216,7 @@ const copyAction = (layout: NounLayout): ActionLayout => ({
   },
 });
 
-const DELETION = {
+const DELETION: Deletion = {
   title: 'Delete',
   consequence: 'This cannot be undone.',
   done: 'Deleted.',
@@ -227,10 +227,10 @@ const deleteAction = (session: Session, layout: NounLayout, path: string): Actio
   scope: '',
   isDangerous: true,
   run: async ({ record, send: change }) => {
-    const { title, consequence, done } = layout.deletion ?? DELETION;
+    const { title, consequence, done, nameKind } = layout.deletion ?? DELETION;
     const losses = await LOSSES[layout.noun]?.(session, record);
     const question = [
-      `${title} the ${layout.words.singular} “${layout.title(record)}”?`,
+      `${title} the ${nameKind?.(record) ?? layout.words.singular} “${layout.title(record)}”?`,
       losses,
       consequence,
     ];

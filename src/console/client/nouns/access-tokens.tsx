@@ -94,5 +94,6 @@ export const accessTokens = noun({
     title: 'Revoke',
     consequence: 'Whatever uses it is refused at once.',
     done: 'Revoked.',
+    nameKind: ({ kind }) => (kind === 'session' ? 'session' : 'key'),
   },
 });

@@ -113,6 +113,14 @@ export interface CopyByForm {
   after?: (context: { from: string; to: string; send: ActionContext['send'] }) => Promise<void>;
 }
 
+export interface Deletion {
+  title: string;
+  consequence: string;
+  done: string;
+  /** The kind of this record, where a noun has several. */
+  nameKind?: (record: Json) => string;
+}
+
 export interface NounLayout {
   /** The noun of the API: `buyers`. */
   noun: string;
@@ -137,7 +145,7 @@ export interface NounLayout {
   /** Values that a new record has unless a person changes them, where the API has no default. */
   initial?: Json;
   /** Other words for deleting, as of a key that is revoked. */
-  deletion?: { title: string; consequence: string; done: string };
+  deletion?: Deletion;
   /** Secrets that answers to writes have once, and never again. */
   secrets?: SecretReader;
   copy?: CopyByApi | CopyByForm;
