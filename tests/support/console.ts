@@ -173,7 +173,13 @@ export async function signInByPassword(
 
 /** Goes to a view and waits until nothing of it is loading. */
 export async function goTo(page: Page, hash: string): Promise<void> {
-  await page.evaluate(`location.hash = ${JSON.stringify(hash)}`);
+  // Until the page has heard of it, it is that of the view before.
+  await page.evaluate(`new Promise((done) => {
+    const before = location.hash;
+    addEventListener('hashchange', () => requestAnimationFrame(done), { once: true });
+    location.hash = ${JSON.stringify(hash)};
+    if (location.hash === before) done();
+  })`);
   await settled(page);
 }
 

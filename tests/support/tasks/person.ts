@@ -69,8 +69,10 @@ export function createPerson(
     named: (name) => `${name} by ${kind}`,
     open: async (view) => {
       const menu = page.getByRole('navigation', { name: 'Views' });
-      await hands.press(menu.getByRole('link', { name: view, exact: true }));
-      await main.getByRole('heading', { level: 1 }).waitFor(LOADED);
+      const link = menu.getByRole('link', { name: view, exact: true });
+      await hands.press(link);
+      // Until then the page is that of the view before.
+      await link.and(page.locator('[aria-current=page]')).waitFor(LOADED);
       await settled(page);
     },
     press: (name, within: Locator | Page = page) =>
