@@ -83,25 +83,24 @@ const FULLTEXT = `lower(
   || E'\\n' || coalesce(t.external_record_id, '')
 )`;
 
-/** A condition whose calls count_call_kinds() of the database counts, and its opposite. */
-const buildCountedFilter = (kind: string, holds: string, opposite: string) => {
-  const n = cachedCount(`calls/${kind}`);
-  return {
-    cases: { true: holds, false: opposite },
-    totals: { true: n, false: `${cachedCount('calls')} - ${n}` },
-  };
-};
-const outbound = cachedCount('calls/outbound');
-const inProgress = `(
-  SELECT count(*) FROM calls t
-  WHERE t.company_id = {company_id} AND t.deleted_at IS NULL AND t.ended_at IS NULL
-)`;
+/** A condition and its opposite; `n` is the SQL of how many calls meet it. */
+const buildFilter = (holds: string, opposite: string, n: string) => ({
+  cases: { true: holds, false: opposite },
+  totals: { true: n, false: `${cachedCount('calls')} - ${n}` },
+});
 
-const IS_SANDBOX = `t.carrier = 'sandbox'`;
-const sandbox = `(
+/** A condition whose calls count_call_kinds() of the database counts, and its opposite. */
+const buildCountedFilter = (kind: string, holds: string, opposite: string) =>
+  buildFilter(holds, opposite, cachedCount(`calls/${kind}`));
+
+/** SQL that counts the calls of a condition which has an index of its own. */
+const countCalls = (condition: string): string => `(
   SELECT count(*) FROM calls t
-  WHERE t.company_id = {company_id} AND t.deleted_at IS NULL AND ${IS_SANDBOX}
+  WHERE t.company_id = {company_id} AND t.deleted_at IS NULL AND ${condition}
 )`;
+const outbound = cachedCount('calls/outbound');
+const IS_OPEN = 't.ended_at IS NULL';
+const IS_SANDBOX = `t.carrier = 'sandbox'`;
 
 /** The conditions are written as in the partial indexes of calls. */
 export const callFilters = {
@@ -130,20 +129,14 @@ export const callFilters = {
     '(t.buyer_converted OR t.traffic_source_converted)',
     'NOT t.buyer_converted AND NOT t.traffic_source_converted',
   ),
-  in_progress: {
-    cases: { true: 't.ended_at IS NULL', false: 't.ended_at IS NOT NULL' },
-    totals: { true: inProgress, false: `${cachedCount('calls')} - ${inProgress}` },
-  },
+  in_progress: buildFilter(IS_OPEN, 't.ended_at IS NOT NULL', countCalls(IS_OPEN)),
   has_recording: buildCountedFilter(
     'has_recording',
     't.recording_url IS NOT NULL',
     't.recording_url IS NULL',
   ),
   no_buyer: buildCountedFilter('no_buyer', 't.buyer_id IS NULL', 't.buyer_id IS NOT NULL'),
-  sandbox: {
-    cases: { true: IS_SANDBOX, false: `t.carrier <> 'sandbox'` },
-    totals: { true: sandbox, false: `${cachedCount('calls')} - ${sandbox}` },
-  },
+  sandbox: buildFilter(IS_SANDBOX, `t.carrier <> 'sandbox'`, countCalls(IS_SANDBOX)),
   unbilled_reason: {
     cases: Object.fromEntries(REASONS.map((reason) => [reason, filterByReason(reason)])),
   },
