@@ -41,3 +41,13 @@ export function hideMoney(contract: ConsoleContract, viewer: Viewer): ConsoleCon
 /** True for partners: users of a team who see what they pay or are paid, and not the margin. */
 export const seesOnly = (part: Viewer['visible_money'][number], viewer: Viewer): boolean =>
   viewer.team_ids !== null && viewer.visible_money.join() === part;
+
+/** Titles for partners, by the only part of the margin that they see. */
+export const PARTNER_TITLES = { revenue: 'You pay', payout: 'You are paid' } as const;
+
+/** The title of a part of the margin for the caller; `usual` for all but partners. */
+export const titleMoney = (
+  part: keyof typeof PARTNER_TITLES,
+  viewer: Viewer,
+  usual: string,
+): string => (seesOnly(part, viewer) ? PARTNER_TITLES[part] : usual);

@@ -16,7 +16,7 @@ import { Ticking } from '../parts/ticking';
 import { useAction } from '../loading';
 import { linkTo } from '../route';
 import { useSession } from '../session';
-import { seesOnly } from '../visible-contract';
+import { titleMoney } from '../visible-contract';
 import { send, type Json } from '../transport';
 import { WhatIf } from './what-if';
 
@@ -166,14 +166,16 @@ interface MoneyProps {
 function Money({ call, billing, reload }: MoneyProps) {
   const { contract, me } = useSession();
   const { read } = findNoun(contract, 'calls');
-  const [revenue, payout] = [seesOnly('revenue', me), seesOnly('payout', me)];
   return (
     <Panel title={billing?.reason ? 'Why it was not paid' : 'Money'}>
       {billing?.reason && <Unbilled billing={billing} />}
       <Facts
         facts={[
-          ...facts('revenue' in read, [revenue ? 'You pay' : 'Revenue', dollars(call.revenue)]),
-          ...facts('payout' in read, [payout ? 'You are paid' : 'Payout', dollars(call.payout)]),
+          ...facts('revenue' in read, [
+            titleMoney('revenue', me, 'Revenue'),
+            dollars(call.revenue),
+          ]),
+          ...facts('payout' in read, [titleMoney('payout', me, 'Payout'), dollars(call.payout)]),
           ...facts('provider_cost' in read, ['Cost of the line', dollars(call.provider_cost)]),
         ]}
       />

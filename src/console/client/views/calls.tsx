@@ -9,7 +9,7 @@ import { linkTo, useRoute } from '../route';
 import { useSession, type Session } from '../session';
 import type { TableLayout } from '../table/columns';
 import { DataTable } from '../table/data-table';
-import { seesOnly } from '../visible-contract';
+import { PARTNER_TITLES, seesOnly } from '../visible-contract';
 
 const CALLS: TableLayout = {
   noun: 'calls',
@@ -67,11 +67,12 @@ const CALLS: TableLayout = {
 
 /** A partner's table says what the partner pays, or is paid. */
 function toPartnerLayout(me: Session['me']): TableLayout {
+  const { revenue, payout } = PARTNER_TITLES;
   if (seesOnly('revenue', me))
-    return { ...CALLS, labels: { ...CALLS.labels, revenue: 'You pay', buyer_revenue: 'You pay' } };
-  if (!seesOnly('payout', me)) return CALLS;
-  const labels = { ...CALLS.labels, payout: 'You are paid', traffic_source_payout: 'You are paid' };
-  return { ...CALLS, labels };
+    return { ...CALLS, labels: { ...CALLS.labels, revenue, buyer_revenue: revenue } };
+  if (seesOnly('payout', me))
+    return { ...CALLS, labels: { ...CALLS.labels, payout, traffic_source_payout: payout } };
+  return CALLS;
 }
 
 /** All calls, found by number, buyer, offer, source, state, token or period. */

@@ -57,7 +57,7 @@ export const SOURCES: Owners = {
   ],
 };
 
-/** Below 0, a buyer who pays later owes; one who pays in advance gets no calls, unless on credit. */
+/** Below 0, a buyer who pays later owes; one who pays in advance gets calls on credit alone. */
 function showBalance(amount: number, isPrepaid: unknown) {
   if (amount >= 0) return dollars(amount);
   return isPrepaid ? <Badge tone="bad">{dollars(amount)}</Badge> : `owes ${dollars(-amount)}`;

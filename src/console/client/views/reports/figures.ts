@@ -1,6 +1,6 @@
 import type { Schemas } from '../../api';
 import type { Session } from '../../session';
-import { seesOnly, seesPart, type MoneyPart } from '../../visible-contract';
+import { seesPart, titleMoney, type MoneyPart } from '../../visible-contract';
 import { count, dollars, duration, percent, shortDollars } from '../../format';
 
 export type FigureName = Schemas['GroupedCallReportOrder'];
@@ -34,15 +34,10 @@ export const FIGURES: readonly Figure[] = [
   { name: 'average_duration', title: 'Average length', format: duration, tick: duration },
 ];
 
-/** Titles for partners, who see only what they pay or are paid. */
-const PARTNER_TITLES = { revenue: 'You pay', payout: 'You are paid' } as const;
-
 /** The figures that the caller sees, by the names that they have for the caller. */
-export function listFigures(me: Session['me']): readonly Figure[] {
-  const seen = FIGURES.filter(({ money }) => money === undefined || seesPart(money, me));
-  return seen.map((figure) => {
-    const isOwn = (name: FigureName): name is keyof typeof PARTNER_TITLES =>
-      name in PARTNER_TITLES && seesOnly(name as keyof typeof PARTNER_TITLES, me);
-    return isOwn(figure.name) ? { ...figure, title: PARTNER_TITLES[figure.name] } : figure;
-  });
-}
+export const listFigures = (me: Session['me']): readonly Figure[] =>
+  FIGURES.filter(({ money }) => money === undefined || seesPart(money, me)).map((figure) =>
+    figure.name === 'revenue' || figure.name === 'payout'
+      ? { ...figure, title: titleMoney(figure.name, me, figure.title) }
+      : figure,
+  );

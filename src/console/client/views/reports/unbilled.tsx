@@ -5,7 +5,7 @@ import { Panel, Show, Table } from '../../parts/basics';
 import { useSession } from '../../session';
 import type { ReportFilters } from './state';
 
-/** How many calls no buyer pays for, and why: among millions of calls it is later than the report. */
+/** How many calls no buyer pays for, and why: of millions of calls, later than the report. */
 export function UnbilledCalls({ filters }: { filters: ReportFilters }) {
   const { api } = useSession();
   const loaded = useLoaded(
