@@ -4,27 +4,23 @@ import { findOne, pick, read, type Person, type Task } from './person';
 
 const NUMBER = { 'Sends calls to': '(312) 555-0188' };
 
-/** Makes a buyer with the texts of its fields. */
-export async function createBuyer(
-  person: Person,
-  name: string,
-  fields: Readonly<Record<string, string>> = NUMBER,
-): Promise<number> {
-  await person.open('Buyers');
-  await person.follow('New buyer');
-  await person.type('Name', name);
-  for (const [label, text] of Object.entries(fields)) await person.type(label, text);
-  await person.press('Create the buyer');
-  return person.created(name);
-}
+type Texts = Readonly<Record<string, string>>;
 
-export async function createOffer(person: Person, name: string): Promise<number> {
-  await person.open('Offers');
-  await person.follow('New offer');
-  await person.type('Name', name);
-  await person.press('Create the offer');
-  return person.created(name);
-}
+/** Makes a record by its form, with the texts of its fields. */
+const makeCreator =
+  (view: string, singular: string, usual: Texts = {}) =>
+  async (person: Person, name: string, fields = usual): Promise<number> => {
+    await person.open(view);
+    await person.follow(`New ${singular}`);
+    await person.type('Name', name);
+    for (const [label, text] of Object.entries(fields)) await person.type(label, text);
+    await person.press(`Create the ${singular}`);
+    return person.created(name);
+  };
+
+export const createBuyer = makeCreator('Buyers', 'buyer', NUMBER);
+export const createOffer = makeCreator('Offers', 'offer');
+export const createSource = makeCreator('Traffic sources', 'traffic source');
 
 /** On the page of an offer. */
 export async function assignBuyers(person: Person, names: readonly string[]): Promise<void> {
@@ -35,25 +31,8 @@ export async function assignBuyers(person: Person, names: readonly string[]): Pr
   }
 }
 
-export async function createSource(
-  person: Person,
-  name: string,
-  fields: Readonly<Record<string, string>> = {},
-): Promise<number> {
-  await person.open('Traffic sources');
-  await person.follow('New traffic source');
-  await person.type('Name', name);
-  for (const [label, text] of Object.entries(fields)) await person.type(label, text);
-  await person.press('Create the traffic source');
-  return person.created(name);
-}
-
 /** Enters a number that the company has, with what it leads to. */
-export async function enterNumber(
-  person: Person,
-  number: string,
-  targets: Readonly<Record<string, string>>,
-): Promise<number> {
+export async function enterNumber(person: Person, number: string, targets: Texts): Promise<number> {
   await person.open('Numbers');
   await person.follow('New phone number');
   await person.follow('Enter a number you have');
