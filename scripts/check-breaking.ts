@@ -2,9 +2,9 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { breakingChanges, compare, isMajor } from './breaking/changes';
 import { parseContract } from '../src/platform/contract/parse-contract';
 import { formatContract } from '../src/platform/contract/published-contract';
+import { breakingChanges, compare, isMajor } from './breaking/changes';
 import { dropGained } from './breaking/open-lists';
 
 // Fails when openapi.yaml breaks clients of the last release (the newest tag v* before HEAD), or of

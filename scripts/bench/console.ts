@@ -18,7 +18,8 @@ const INSERT_ENTRIES = `
   SELECT c.company_id, c.created_at, x.kind, x.amount, c.id, x.buyer_id, x.source_id
   FROM calls c, LATERAL (VALUES
     ('conversion', -c.buyer_revenue, c.buyer_id, NULL::bigint),
-    ('payout', -c.payout, NULL::bigint, c.traffic_source_id)) AS x (kind, amount, buyer_id, source_id)
+    ('payout', -c.payout, NULL::bigint, c.traffic_source_id)
+  ) AS x (kind, amount, buyer_id, source_id)
   WHERE c.company_id = $1 AND x.amount < 0`;
 
 async function fillAccounts({ url, company_id }: BenchWorld): Promise<void> {
