@@ -5318,6 +5318,13 @@ export interface components {
              * @example null
              */
             cap_reset_at?: components["schemas"]["Timestamp"];
+            /** @description Whether it is outside of its business hours. */
+            closed?: boolean;
+            /**
+             * @description When a closed buyer opens again; null while it is open, or never opens.
+             * @example null
+             */
+            opens_at?: components["schemas"]["Timestamp"];
             /** @description Highest revenue allowed in the current time frame, in dollars; null for no bound. */
             current_conversion_revenue_max?: number | null;
             /** @description Lowest revenue allowed in the current time frame, in dollars; null for no bound. */

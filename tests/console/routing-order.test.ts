@@ -9,6 +9,7 @@ interface Order {
     group?: { id: number };
     rank: number;
     weight: number;
+    turn?: number;
     share: number;
   }[];
   describeMixture: (assignments: ReturnType<Order['orderAssignments']>) => string | undefined;
@@ -28,11 +29,11 @@ describe('the order of buyers in the console', () => {
       ],
       [],
     );
-    expect(rows.map(({ buyer: { id }, share }) => [id, share])).toEqual([
-      [4, 1],
-      [3, 0.7],
-      [2, 0.3],
-      [1, 1],
+    expect(rows.map(({ buyer: { id }, turn, share }) => [id, turn, share])).toEqual([
+      [4, 1, 1],
+      [3, 2, 0.7],
+      [2, 2, 0.3],
+      [1, 3, 1],
     ]);
   });
 
@@ -61,8 +62,11 @@ describe('the order of buyers in the console', () => {
     ]);
   });
 
-  test('gives what is paused no share', () => {
-    const rows = orderAssignments([buyer(1, { paused: true }), buyer(2, {})], []);
-    expect(rows.map(({ share }) => share)).toEqual([0, 1]);
+  test('gives what is paused no turn and no share', () => {
+    const rows = orderAssignments([buyer(1, { paused: true }), buyer(2, { tier: 2 })], []);
+    expect(rows.map(({ turn, share }) => [turn, share])).toEqual([
+      [undefined, 0],
+      [1, 1],
+    ]);
   });
 });

@@ -15,6 +15,20 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
   SELECT cardinality(open_minutes) = 0 OR width_bucket(minute_of_week, open_minutes) % 2 = 1
 $$;
 
+-- When a closed schedule opens next, on the minute; null if it never does.
+CREATE OR REPLACE FUNCTION next_opening(open_minutes integer[], zone text, at timestamptz)
+RETURNS timestamptz
+LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+  SELECT min(
+    (
+      date_trunc('minute', at AT TIME ZONE zone)
+      + make_interval(mins => (opening - local_minute_of_week(at, zone) + 10079) % 10080 + 1)
+    ) AT TIME ZONE zone
+  )
+  FROM unnest(open_minutes) WITH ORDINALITY AS boundary (opening, n)
+  WHERE n % 2 = 1 AND opening < 10080
+$$;
+
 -- ISO 8601 with milliseconds and the numeric UTC offset of a time zone.
 CREATE OR REPLACE FUNCTION iso_local(at timestamptz, zone text) RETURNS text
 LANGUAGE sql STABLE PARALLEL SAFE AS $$

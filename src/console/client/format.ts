@@ -12,6 +12,7 @@ const CLOCK = { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' } as const;
 const SHAPES = {
   time: { ...CLOCK, second: '2-digit' },
   dayTime: { month: 'short', day: 'numeric', ...CLOCK },
+  weekTime: { weekday: 'short', ...CLOCK },
   dateTime: { year: 'numeric', month: 'short', day: 'numeric', ...CLOCK },
   day: { year: 'numeric', month: 'short', day: 'numeric' },
 } as const satisfies Record<string, Intl.DateTimeFormatOptions>;
@@ -48,6 +49,11 @@ export const dayTime = formatOrNothing((at: string) => {
   const isThisYear = toDay(date).slice(0, 4) === toDay(new Date()).slice(0, 4);
   return formatIn(isThisYear ? 'dayTime' : 'dateTime', date);
 });
+const WEEK_MS = 7 * 86_400_000;
+/** A time to come, by the day of the week where that is plain: `Mon 09:00`. */
+export const comingTime = (at: string, now = Date.now()): string =>
+  Date.parse(at) - now < WEEK_MS ? formatIn('weekTime', new Date(at)) : dayTime(at);
+
 const ISO_TIME = /\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)/g;
 
 /** A text of the API with the times in it as all others; a try that was announced may be over. */

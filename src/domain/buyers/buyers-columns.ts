@@ -16,6 +16,16 @@ const CURRENT_CONVERSION_JOIN = `LEFT JOIN LATERAL (
     LIMIT 1
   ) c ON true`;
 
+/** Its entries are open in turn; without any it is always open. */
+const CLOSED = `h.position IS NULL
+  AND EXISTS (SELECT FROM buyer_business_hours x WHERE ${OF_BUYER})`;
+
+const OPENS_AT = `CASE WHEN h.position IS NULL THEN (
+    SELECT min(next_opening(x.open_minutes, l.zone, ${NOW}))
+    FROM buyer_business_hours x
+    WHERE ${OF_BUYER}
+  ) END`;
+
 const hoursWith = (metrics: readonly Metric[]) => {
   const limits = metrics.map((metric) => `'${metric}_hourly_limit', x.${metric}_hourly_limit`);
   return `coalesce(
@@ -123,6 +133,8 @@ export const buyer = noun({
     attribution_token_values_hash: hash('c.attribution_token_values'),
     last_call_at: 'l.last_call_at',
     ...capColumns('h'),
+    closed: CLOSED,
+    opens_at: OPENS_AT,
     prepaid: 'l.balance IS NOT NULL',
     balance: 'l.balance',
     reserved_balance: 'coalesce(l.pending_revenue, 0)',

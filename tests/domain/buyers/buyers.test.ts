@@ -285,3 +285,36 @@ test('the checksum changes with the record and guards a change', async () => {
   });
   expect([stale.status, fresh.status, (await shown(id)).name]).toEqual([412, 200, 'C']);
 });
+
+test('a closed buyer says when it opens again, in its zone, and an open one nothing', async () => {
+  const weekdays = (times: string) => [
+    { schedule: [1, 2, 3, 4, 5].map((day) => ({ day, times: [times] })) },
+  ];
+  const hours = async (schedule: object[], zone = 'America/New_York') => {
+    const fields = { time_zone: zone, business_hours_schedule: schedule };
+    const { id } = await createRecord(fields);
+    const { closed, opens_at } = (await world.company.api('get', `buyers/${id}`)).body.buyer;
+    return { closed, opens_at };
+  };
+  const open = { closed: false, opens_at: null };
+  expect(await hours([])).toEqual(open);
+  expect(await hours(weekdays('09:00..16:59'))).toEqual(open);
+  expect(await hours(weekdays('13:00..16:59'))).toEqual({
+    closed: true,
+    opens_at: '2026-06-01T17:00:00.000+00:00',
+  });
+  expect(await hours(weekdays('13:00..16:59'), 'America/Los_Angeles')).toMatchObject({
+    opens_at: '2026-06-01T20:00:00.000+00:00',
+  });
+  expect(await hours([{ schedule: [{ day: 1, times: [] }] }])).toEqual({
+    closed: true,
+    opens_at: null,
+  });
+  clock.set('2026-06-06T16:00:00Z');
+  // The entry that opens first counts.
+  const entries = [
+    ...weekdays('09:00..16:59'),
+    { schedule: [{ day: 0, times: ['10:30..12:00'] }] },
+  ];
+  expect(await hours(entries)).toMatchObject({ opens_at: '2026-06-07T14:30:00.000+00:00' });
+});

@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { nextContact } from '../../../src/platform/time/contact-hours';
 import { isOpenAt, openMinutes, parseRange } from '../../../src/platform/time/opening-hours';
 import { DISPLAY_NAMES } from '../../../src/platform/time/zone-names';
 import {
@@ -74,6 +75,34 @@ describe('opening hours', () => {
             [open, minutes],
           );
           expect(rows.map((row) => row.open)).toEqual(minutes.map(covered));
+        },
+      ),
+      { numRuns: 60 },
+    );
+  });
+  test('opens next at the same minute in TypeScript and in SQL', async () => {
+    // Zones without a change of the clock in this time.
+    const zones = fc.constantFrom('America/New_York', 'America/Phoenix', 'Asia/Kolkata', 'UTC');
+    const instants = fc.date({
+      min: new Date('2026-06-01T00:00:00Z'),
+      max: new Date('2026-06-15T00:00:00Z'),
+      noInvalidDate: true,
+    });
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(entry, { minLength: 1, maxLength: 4 }),
+        zones,
+        instants,
+        async (schedule, zone, at) => {
+          const open = openMinutes(schedule);
+          const hours = { daylight: [0, 1439], business_open: open, business_zone: zone } as const;
+          const next = nextContact(hours, [], at);
+          fc.pre(next === undefined || next.shifted_by !== undefined);
+          const [row] = await world.sql<{ at: Date | null }>(
+            'SELECT next_opening($1::int[], $2, $3::timestamptz) AS at',
+            [open, zone, at],
+          );
+          expect(row!.at?.toISOString()).toBe(next?.at.toISOString());
         },
       ),
       { numRuns: 60 },

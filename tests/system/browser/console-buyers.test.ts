@@ -61,7 +61,7 @@ inBrowser('an unchanged form sends nothing; a change sends only its field', () =
       expect(await page.getByRole('button', { name: 'Save', exact: true }).count()).toBe(0);
     }
     const request = page.waitForRequest((put) => put.method() === 'PUT');
-    await page.getByLabel('Share within its priority').fill('7');
+    await page.getByLabel('Weight within its priority').fill('7');
     await save(page);
     expect((await request).postDataJSON()).toEqual({ weight: 7 });
   }),
@@ -72,7 +72,7 @@ inBrowser('when somebody else was faster, their changes stay and both see what i
     async (page) => {
       const [bayline] = (await get('buyers?fulltext=bayline')).buyers;
       await goTo(page, `#/buyers/${bayline.id}`);
-      await page.getByLabel('Share within its priority').fill('5');
+      await page.getByLabel('Weight within its priority').fill('5');
       await page.getByLabel('Dialed in a day').fill('50');
       await here.api('put', `buyers/${bayline.id}`, { body: { tier: 7, weight: 9 } });
       await save(page);
@@ -80,7 +80,7 @@ inBrowser('when somebody else was faster, their changes stay and both see what i
       await clash.waitFor(LOADED);
       expect(await clash.innerText()).toMatch(/They changed “Priority”; you did not/);
       expect(await clash.getByRole('row').nth(1).innerText()).toMatch(
-        /Share within its priority\s+30\s+9\s+5/,
+        /Weight within its priority\s+30\s+9\s+5/,
       );
       expect((await get(`buyers/${bayline.id}`)).buyer.weight).toBe(9);
       await clash.getByRole('button', { name: 'Mine' }).click();

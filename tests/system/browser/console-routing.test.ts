@@ -36,7 +36,7 @@ inBrowser('an offer is made, gets buyers by their names, is paused, copied and d
     await chooseRecord(page, 'Add a buyer', 'Hudson');
     await buyers.getByRole('link', { name: /Hudson/ }).waitFor(LOADED);
     // A price comes before a priority.
-    expect(await buyers.locator('tbody tr td:first-child').allInnerTexts()).toEqual([
+    expect(await buyers.locator('tbody tr td:nth-child(2)').allInnerTexts()).toEqual([
       'Hudson Home',
       'Acme Insurance, Los Angeles',
     ]);
@@ -83,6 +83,37 @@ inBrowser('an offer is made, gets buyers by their names, is paused, copied and d
     await press(page, 'Delete');
     await wasSaid(page, 'Deleted.');
     expect((await here.api('get', `offers/${copy.id}`)).status).toBe(404);
+  }),
+);
+
+inBrowser('the order of the buyers of an offer is changed on its page', () =>
+  asDemo(async (page) => {
+    const create = async (noun: string, body: object) =>
+      (await here.api('post', `${noun}s`, { body })).body[noun];
+    const makeBuyer = (name: string, weight: number) =>
+      create('buyer', { name, number: '+13105550133', weight });
+    const [north, south] = [await makeBuyer('North desk', 3), await makeBuyer('South desk', 1)];
+    const offer = await create('offer', { name: 'Windows', buyer_ids: [north.id, south.id] });
+    await create('offer', { name: 'Doors', buyer_ids: [south.id] });
+    await goTo(page, `#/offers/${offer.id}`);
+    const buyers = panel(page, 'Buyers, in the order in which calls try them');
+    await buyers.getByText('Buyers of one turn are drawn').waitFor(LOADED);
+    const readRows = () => buyers.locator('tbody tr').allInnerTexts();
+    expect((await readRows()).map((row) => row.match(/\d+%/)?.[0])).toEqual(['75%', '25%']);
+    await buyers.getByRole('button', { name: 'Change the order' }).click();
+    const ownOffers = buyers.locator('tbody tr', { hasText: 'South desk' });
+    await ownOffers.getByRole('link', { name: 'Doors' }).waitFor(LOADED);
+    await buyers.getByLabel('Priority of North desk').fill('2');
+    await buyers.getByLabel('Weight of South desk').fill('5');
+    await buyers.getByRole('button', { name: 'Save the order' }).click();
+    await wasSaid(page, 'The order was changed.');
+    expect((await readRows()).map((row) => row.split('\t').slice(0, 2))).toEqual([
+      ['1', 'South desk'],
+      ['2', 'North desk'],
+    ]);
+    const read = async ({ id }: { id: number }) => (await get(`buyers/${id}`)).buyer;
+    expect(await read(north)).toMatchObject({ tier: 2, weight: 3 });
+    expect(await read(south)).toMatchObject({ tier: 1, weight: 5 });
   }),
 );
 

@@ -211,7 +211,7 @@ inBrowser(
           page.getByText('Your changes are kept until then.').waitFor(LOADED);
         await signInByPassword(page, mia.email);
         await name.fill('Renamed', LOADED);
-        await page.getByLabel('Share within its priority').fill('7');
+        await page.getByLabel('Weight within its priority').fill('7');
         await endSessions(mia.email);
         await press(page, 'Save');
         await expectEnded();

@@ -1,5 +1,6 @@
 import { GroupBuyers } from '../views/assigned-buyers';
-import { BuyerCaps, describeBuyerState } from '../views/buyer-caps';
+import { BuyerCaps } from '../views/buyer-caps';
+import { describeBuyerState } from '../views/buyer-state';
 import { buildResetCaps } from './actions';
 import { noun } from './layout';
 import { buildSignInGroup, CAPS, MEMBER_FIELDS } from './shared-groups';

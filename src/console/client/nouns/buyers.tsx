@@ -1,10 +1,12 @@
 import { BidRequest, BidResponse } from '../editors/bids';
 import { Conversions } from '../editors/conversions';
 import { Filters } from '../editors/filters';
+import { wordedChoice } from '../editors/worded-choice';
 import { States } from '../editors/states';
 import { WeekEditor } from '../editors/week-editor';
 import { dollars } from '../format';
-import { BuyerCaps, describeBuyerState } from '../views/buyer-caps';
+import { BuyerCaps } from '../views/buyer-caps';
+import { BUYER_STATE_COLUMNS, describeBuyerState } from '../views/buyer-state';
 import { BuyerAccount } from '../views/money/account-panel';
 import type { Json } from '../transport';
 import { buildResetCaps } from './actions';
@@ -83,18 +85,23 @@ export const buyers = noun({
         {
           field: 'route_by_type',
           label: 'Order by',
-          help: 'Its priority; what it pays; or what it earned per call lately (EPC).',
+          editor: wordedChoice({
+            tier: 'its priority',
+            revenue: 'what it pays',
+            epc: 'what it earned per call lately (EPC)',
+          }),
+          help: 'In the API: route_by_type.',
         },
         {
           field: 'tier',
           label: 'Priority',
-          help: 'Buyers with the lowest priority are tried first. In the API: tier.',
+          help: 'The lowest is tried first, in every offer that has this buyer. In the API: tier.',
           when: ({ route_by_type }) => route_by_type === 'tier',
         },
         {
           field: 'weight',
-          label: 'Share within its priority',
-          help: 'Weight divided by the sum of the weights.',
+          label: 'Weight within its priority',
+          help: 'Its share of the calls is this, divided by the weights of all of its priority.',
         },
         {
           field: 'epc_timeframe',
@@ -198,7 +205,7 @@ export const buyers = noun({
       name: 'paused',
       title: 'State',
       show: (buyer) => describeBuyerState(buyer).text,
-      needs: ['maxed_out_by'],
+      needs: BUYER_STATE_COLUMNS,
     },
     { name: 'number', title: 'Sends calls to' },
     {
@@ -216,7 +223,7 @@ export const buyers = noun({
   copy: { field: 'copy_another_buyer', idField: 'copy_buyer_id' },
   panels: [BuyerCaps, BuyerAccount],
   state: describeBuyerState,
-  stateNeeds: ['paused', 'maxed_out_by'],
+  stateNeeds: BUYER_STATE_COLUMNS,
   secrets: ({ buyer }) => [
     ['Secret that signs the questions for bids', (buyer as Json).bid_secret],
   ],

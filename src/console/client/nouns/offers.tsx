@@ -90,7 +90,7 @@ export const offers = noun({
     },
     {
       title: 'Payouts',
-      help: 'What your publishers are paid for a call. The first entry that fits counts.',
+      help: 'What your publishers are paid for a call. The first entry that fits counts; a source without an entry is paid by its own payouts.',
       fields: [{ field: 'payouts', label: 'Payouts', editor: Payouts }],
     },
     {

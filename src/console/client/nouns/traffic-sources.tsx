@@ -1,6 +1,8 @@
 import { Payouts } from '../editors/payouts';
-import { BuyerCaps, describeBuyerState } from '../views/buyer-caps';
+import { BuyerCaps } from '../views/buyer-caps';
+import { describeBuyerState } from '../views/buyer-state';
 import { SourceAccount } from '../views/money/account-panel';
+import { SourcePayouts } from '../views/source-payouts';
 import { SourceReport } from '../views/source-report';
 import { SourceTokens } from '../views/source-tokens';
 import { buildResetCaps } from './actions';
@@ -31,7 +33,7 @@ export const trafficSources = noun({
     },
     {
       title: 'Payouts',
-      help: 'What it is paid for a call, where the offer says nothing about it. The first entry that fits counts.',
+      help: 'What it is paid for a call to an offer that has no payouts for it. The first entry that fits counts.',
       fields: [{ field: 'payouts', label: 'Payouts', editor: Payouts }],
     },
     buildSignInGroup('publisher', 'the calls and leads that they sent, and what these pay'),
@@ -71,7 +73,7 @@ export const trafficSources = noun({
   ],
   actions: [buildResetCaps('traffic_sources', 'traffic_sources:update')],
   copy: { except: ['user_traffic_source_id', 'external_record_id', 'team_ids', 'email'] },
-  panels: [SourceReport, SourceTokens, BuyerCaps, SourceAccount],
+  panels: [SourceReport, SourcePayouts, SourceTokens, BuyerCaps, SourceAccount],
   state: describeBuyerState,
   stateNeeds: ['paused', 'maxed_out_by'],
 });

@@ -2,17 +2,23 @@ import { useState } from 'preact/hooks';
 import { ApiError } from '../api';
 import { findNoun } from '../contract';
 import { ReferenceSearch } from '../form/combobox';
-import { count, dollars, percent } from '../format';
 import { useAction, useLoaded } from '../loading';
 import { mayDo, mayWriteField } from '../noun/access';
 import type { PanelProps } from '../nouns/layout';
-import { Badge, Panel, Problem, Show, Table, type Column } from '../parts/basics';
-import { linkTo } from '../route';
+import { Panel, Problem, Show } from '../parts/basics';
 import { useSession, type Session } from '../session';
 import { showToast } from '../toast';
 import { send, type Json } from '../transport';
-import { describeBuyerState } from './buyer-caps';
-import { describeMixture, ORDER_COLUMNS, orderAssignments, type Assignment } from './routing-order';
+import { AssignmentTable, type AssignmentTableProps } from './assignment-table';
+import { OrderEditor } from './order-editor';
+import {
+  describeMixture,
+  hasDraws,
+  isByPriority,
+  ORDER_COLUMNS,
+  orderAssignments,
+  type Assignment,
+} from './routing-order';
 
 /** The buyers of an offer, those of its groups included. */
 export const OfferBuyers = (props: PanelProps) => <AssignedBuyers {...props} noun="offers" />;
@@ -63,15 +69,75 @@ function AssignedBuyers({ noun, record, reload }: PanelProps & { noun: string })
       <Problem error={change.error} />
       <Show of={loaded}>
         {(assignments) => (
-          <Assignments
+          <OrderedBuyers
             assignments={assignments}
             isOrdered={record.dial_buyers_type !== 'simultaneously'}
             hasGroups={groups.length > 0}
+            offerId={noun === 'offers' ? String(record.id) : undefined}
+            reload={loaded.reload}
             onRemove={mayChange ? (assignment) => void remove(assignment) : undefined}
           />
         )}
       </Show>
     </Panel>
+  );
+}
+
+interface OrderedBuyersProps extends AssignmentTableProps {
+  offerId: string | undefined;
+  reload: () => Promise<void>;
+}
+
+/** The table, or in its stead the editor of its order. */
+function OrderedBuyers({ offerId, reload, ...props }: OrderedBuyersProps) {
+  const session = useSession();
+  const [isOrdering, setOrdering] = useState(false);
+  const { assignments, isOrdered } = props;
+  const end = async () => {
+    await reload();
+    setOrdering(false);
+  };
+  if (isOrdering) return <OrderEditor assignments={assignments} offerId={offerId} onEnd={end} />;
+  return (
+    <>
+      <OrderNote assignments={assignments} isOrdered={isOrdered} />
+      <AssignmentTable {...props} />
+      {isOrdered && mayOrder(session) && assignments.some(isByPriority) && (
+        <button type="button" onClick={() => setOrdering(true)}>
+          Change the order
+        </button>
+      )}
+    </>
+  );
+}
+
+function mayOrder(session: Session): boolean {
+  const { write } = findNoun(session.contract, 'buyers');
+  return [write.tier, write.weight].every((field) =>
+    mayWriteField(session, findNoun(session.contract, 'buyers'), field),
+  );
+}
+
+interface OrderNoteProps {
+  assignments: readonly Assignment[];
+  isOrdered: boolean;
+}
+
+/** In words, how the order comes about. */
+function OrderNote({ assignments, isOrdered }: OrderNoteProps) {
+  if (!isOrdered)
+    return <p class="quiet">All are rung at once; the first to answer gets the call.</p>;
+  const mixture = describeMixture(assignments);
+  return (
+    <>
+      {mixture && <p class="notice warn">{mixture}</p>}
+      {hasDraws(assignments) && (
+        <p class="quiet">
+          Buyers of one turn are drawn for every call, by their weights; if the first does not
+          answer, the others of its turn follow, then the next turn.
+        </p>
+      )}
+    </>
   );
 }
 
@@ -121,96 +187,4 @@ async function loadAssignments(
     pick(direct),
     groups.map((group) => ({ group, buyers: pick(toIds(group.buyer_ids)) })),
   );
-}
-
-const SHOWN = 50;
-
-interface AssignmentsProps {
-  assignments: readonly Assignment[];
-  isOrdered: boolean;
-  hasGroups: boolean;
-  onRemove: ((assignment: Assignment) => void) | undefined;
-}
-
-function Assignments({ assignments, isOrdered, hasGroups, onRemove }: AssignmentsProps) {
-  const [isWhole, setWhole] = useState(false);
-  const columns = COLUMNS.filter(
-    ({ name }) => (name !== 'Through' || hasGroups) && (isOrdered || !ORDER_TITLES.includes(name)),
-  );
-  const remove: Column<Assignment> = {
-    name: 'Take off',
-    of: (assignment) =>
-      !assignment.group && (
-        <button
-          type="button"
-          aria-label={`Take off ${String(assignment.buyer.name)}`}
-          onClick={() => onRemove?.(assignment)}
-        >
-          Take off
-        </button>
-      ),
-  };
-  const mixture = isOrdered ? describeMixture(assignments) : undefined;
-  return (
-    <>
-      {mixture && <p class="notice warn">{mixture}</p>}
-      {!isOrdered && <p class="quiet">All are rung at once; the first to answer gets the call.</p>}
-      <Table
-        caption="Buyers"
-        columns={onRemove ? [...columns, remove] : columns}
-        rows={isWhole ? assignments : assignments.slice(0, SHOWN)}
-        getKey={({ buyer, group }) => `${String(group?.id)} ${String(buyer.id)}`}
-        empty="It has no buyers yet: calls get none."
-      />
-      {!isWhole && assignments.length > SHOWN && (
-        <button type="button" onClick={() => setWhole(true)}>
-          Show all {count(assignments.length)}
-        </button>
-      )}
-    </>
-  );
-}
-
-const ORDER_TITLES: readonly string[] = ['Ordered by', 'Weight', 'Share'];
-
-const COLUMNS: readonly Column<Assignment>[] = [
-  {
-    name: 'Buyer',
-    of: ({ buyer }) => (
-      <a href={linkTo('buyers', String(buyer.id))}>{String(buyer.name ?? buyer.number)}</a>
-    ),
-  },
-  {
-    name: 'Through',
-    of: ({ group }) =>
-      group ? (
-        <a href={linkTo('buyer_groups', String(group.id))}>{String(group.name)}</a>
-      ) : (
-        'this offer'
-      ),
-  },
-  { name: 'Ordered by', of: describeOrder },
-  {
-    name: 'Price',
-    of: ({ buyer }) => dollars(buyer.bid_price as number | null),
-    number: true,
-  },
-  { name: 'Weight', of: ({ weight }) => count(weight), number: true },
-  { name: 'Share', of: ({ share }) => percent(share), number: true },
-  {
-    name: 'State',
-    of: ({ buyer, group }) => {
-      const { text, tone } = group?.paused
-        ? ({ text: 'group is paused', tone: 'warn' } as const)
-        : describeBuyerState(buyer);
-      return <Badge tone={tone}>{text}</Badge>;
-    },
-  },
-];
-
-function describeOrder({ buyer, group, rank }: Assignment): string {
-  if (group?.dial_buyers_type === 'simultaneously') return `Priority ${rank}, all at once`;
-  if (buyer.route_by_type === 'revenue') return `${dollars(-rank)} a call`;
-  if (buyer.route_by_type === 'epc') return 'Earnings per call';
-  return `Priority ${rank}`;
 }

@@ -3,7 +3,7 @@ import { dayTime } from '../format';
 import type { PanelProps } from '../nouns/layout';
 import { Panel } from '../parts/basics';
 import { Bar, capTitle, listCaps } from '../parts/caps';
-import type { Json } from '../transport';
+import { describeClosed } from './buyer-state';
 
 type Buyer = Schemas['Buyer'];
 
@@ -11,14 +11,14 @@ type Buyer = Schemas['Buyer'];
 export function BuyerCaps({ record }: PanelProps) {
   const buyer = record as unknown as Buyer;
   const caps = listCaps(buyer);
+  const obstacles = listObstacles(buyer);
   return (
     <Panel title="Used and left">
-      {buyer.maxed_out_by && (
-        <p class="notice bad">
-          Gets no calls: {capTitle(buyer.maxed_out_by)} is used up
-          {buyer.cap_reset_at && ` until ${dayTime(buyer.cap_reset_at)}`}.
+      {obstacles.map((obstacle) => (
+        <p key={obstacle.text} class={`notice ${obstacle.tone}`}>
+          No calls now: {obstacle.text}.
         </p>
-      )}
+      ))}
       {caps.length === 0 && <p class="quiet">There are no limits.</p>}
       <div class="bars">
         {caps.map((cap) => (
@@ -29,9 +29,18 @@ export function BuyerCaps({ record }: PanelProps) {
   );
 }
 
-/** In a word, whether a buyer gets calls. */
-export function describeBuyerState({ paused, maxed_out_by }: Json) {
-  if (paused) return { text: 'paused', tone: 'warn' } as const;
-  if (maxed_out_by) return { text: 'cap reached', tone: 'bad' } as const;
-  return { text: 'active', tone: 'good' } as const;
+/** All that keeps calls from a buyer, group or source at the moment. */
+function listObstacles({ paused, maxed_out_by: cap, cap_reset_at: until, ...buyer }: Buyer) {
+  return [
+    ...(paused ? [{ tone: 'warn', text: 'it is paused' }] : []),
+    ...(cap
+      ? [
+          {
+            tone: 'bad',
+            text: `${capTitle(cap)} is used up${until ? ` until ${dayTime(until)}` : ''}`,
+          },
+        ]
+      : []),
+    ...(buyer.closed ? [{ tone: 'warn', text: `it is ${describeClosed(buyer.opens_at)}` }] : []),
+  ];
 }

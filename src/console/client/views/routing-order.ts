@@ -1,4 +1,5 @@
 import type { Json } from '../transport';
+import { BUYER_STATE_COLUMNS } from './buyer-state';
 
 // The order in which the buyers of an offer are tried, as their records say it. Pure.
 
@@ -9,7 +10,9 @@ export interface Assignment {
   /** The lowest is tried first. */
   rank: number;
   weight: number;
-  /** Its part of the calls among those of the same rank that are not paused. */
+  /** From 1; buyers of one rank have one turn. Undefined while it is paused. */
+  turn?: number;
+  /** How often it is the first of its turn; 0 while it is paused. */
   share: number;
 }
 
@@ -18,8 +21,7 @@ export const ORDER_COLUMNS = [
   'id',
   'name',
   'number',
-  'paused',
-  'maxed_out_by',
+  ...BUYER_STATE_COLUMNS,
   'bid_price',
   'route_by_type',
   'tier',
@@ -60,18 +62,30 @@ export function orderAssignments(
     ),
   ];
   const totals = new Map<number, number>();
-  for (const assignment of all.filter((candidate) => !isPaused(candidate)))
-    totals.set(assignment.rank, (totals.get(assignment.rank) ?? 0) + assignment.weight);
+  for (const { rank, weight } of all.filter((candidate) => !isPaused(candidate)))
+    totals.set(rank, (totals.get(rank) ?? 0) + weight);
+  const ranks = [...totals.keys()].sort((first, second) => first - second);
   return all
     .map((assignment) => {
-      const total = totals.get(assignment.rank) ?? 0;
+      if (isPaused(assignment)) return assignment;
+      const { rank, weight } = assignment;
+      const total = totals.get(rank)!;
       return {
         ...assignment,
-        share: isPaused(assignment) || total === 0 ? 0 : assignment.weight / total,
+        turn: ranks.indexOf(rank) + 1,
+        share: total === 0 ? 0 : weight / total,
       };
     })
     .sort((first, second) => first.rank - second.rank || second.weight - first.weight);
 }
+
+/** True if a turn of the order has several buyers, which are drawn. */
+export const hasDraws = (assignments: readonly Assignment[]): boolean =>
+  assignments.some(({ share }) => share > 0 && share < 1);
+
+/** True if its place is its own priority and weight, which can be changed. */
+export const isByPriority = ({ buyer, group }: Assignment): boolean =>
+  !ringsAtOnce(group) && buyer.route_by_type === 'tier';
 
 /**
  * A warning where buyers that are ordered by dollars meet buyers that are ordered by priority: the
