@@ -200,6 +200,48 @@ inBrowser('a publisher is invited, gets a token that is shown once, and has a re
   }),
 );
 
+inBrowser('payouts of an offer are ordered by hand, and shown on the page of the source', () =>
+  asDemo(async (page) => {
+    const create = async (noun: string, body: object) =>
+      (await here.api('post', `${noun}s`, { body })).body[noun];
+    const own = [{ payout_type: 'percentage', amount: 40 }];
+    const source = await create('traffic_source', { name: 'Radio spots', payouts: own });
+    const offer = await create('offer', { name: 'Gutters' });
+    await goTo(page, `#/offers/${offer.id}`);
+    const payouts = page.getByRole('group', { name: 'Payouts', exact: true });
+    const entry = (n: number) => payouts.getByRole('listitem', { name: `payout ${n}` });
+    await payouts.getByRole('button', { name: 'Add a payout' }).click();
+    await entry(1).getByLabel('Amount').fill('5');
+    await payouts.getByRole('button', { name: 'Add a payout' }).click();
+    await entry(2).getByLabel('Amount').fill('12.50');
+    await entry(2).getByLabel('For', { exact: true }).selectOption('duration');
+    await entry(2)
+      .getByLabel(/That lasted/)
+      .fill('90');
+    await entry(2).getByRole('combobox', { name: 'For this source' }).fill('Radio');
+    await page.getByRole('option', { name: 'Radio spots' }).click(LOADED);
+    await entry(2).getByRole('button', { name: 'Move up' }).click();
+    await press(page, 'Save');
+    await wasSaid(page, 'Saved.');
+    expect((await get(`offers/${offer.id}`)).offer.payouts).toMatchObject([
+      { traffic_source_id: source.id, amount: 12.5, paid_for: 'duration', duration: 90 },
+      { amount: 5, paid_for: 'buyer_conversion' },
+    ]);
+    await goTo(page, `#/traffic_sources/${source.id}`);
+    const table = panel(page, 'What it is paid, by offer');
+    const read = async (name: string) => {
+      const row = table.locator('tbody tr', { hasText: name });
+      await row.waitFor(LOADED);
+      return (await row.locator('td').last().innerText()).split('\n');
+    };
+    expect(await read('Gutters')).toEqual([
+      '$12.50 for a call of 90 seconds or more',
+      'else $5.00 for a call that the buyer pays for',
+    ]);
+    expect(await read('All other offers')).toEqual(['40% of what the buyer pays']);
+  }),
+);
+
 inBrowser('a disposition is made, changed and deleted', () =>
   asDemo(
     async (page) => {
