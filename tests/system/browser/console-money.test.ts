@@ -71,6 +71,10 @@ inBrowser('a deposit and an adjustment of a prepaid buyer, and the statement of 
         id,
       ]);
       await page.getByRole('link', { name: 'Statements: Prepaid Leads' }).click();
+      const preview = page.getByRole('status', { name: 'What the statement will hold' });
+      await preview.getByText('2, 0 of them of calls').waitFor(LOADED);
+      for (const amount of ['$500.00', '-$20.50', '$479.50'])
+        await preview.getByText(amount, { exact: true }).waitFor();
       await page.getByRole('button', { name: 'Draw up' }).click(LOADED);
       await until(page, `/^#\\/statements\\/\\d+$/.test(location.hash)`);
       const { statements } = await get(`statements?buyer_id=${id}`);
@@ -98,7 +102,10 @@ inBrowser('a deposit and an adjustment of a prepaid buyer, and the statement of 
 
       // A period that is not over is drawn up as far as it may be.
       await goTo(page, `#/statements?buyer_id=${id}`);
+      // Those days are on a statement already.
+      await preview.getByRole('link', { name: /^Statement \d+ \(/ }).waitFor(LOADED);
       await page.getByLabel('Period', { exact: true }).selectOption({ label: 'Last 7 days' });
+      await preview.getByText('Nothing was entered on this account').waitFor(LOADED);
       await page.getByRole('button', { name: 'Draw up' }).click(LOADED);
       await until(page, `/^#\\/statements\\/\\d+$/.test(location.hash)`);
       expect((await get(`statements?buyer_id=${id}`)).statements).toHaveLength(2);

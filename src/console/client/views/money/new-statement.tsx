@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import { findNoun } from '../../contract';
-import { useAction } from '../../loading';
+import { useAction, useLoaded } from '../../loading';
 import { mayDo } from '../../noun/access';
 import { Panel, Problem } from '../../parts/basics';
 import { LabeledReference } from '../../parts/labeled-reference';
@@ -12,6 +12,8 @@ import { PeriodChoice, toPeriod } from '../../table/period';
 import { send, type Json } from '../../transport';
 import { currentZone } from '../../zone';
 import type { AccountOwner } from './account-buttons';
+import { loadPreview } from './preview';
+import { StatementPreview } from './statement-preview';
 
 const OWNERS: Readonly<Record<AccountOwner, string>> = {
   buyer_id: 'A buyer',
@@ -30,16 +32,23 @@ export function NewStatement() {
     query.has('traffic_source_id') ? 'traffic_source_id' : 'buyer_id',
   );
   const [id, setId] = useState(query.get(owner) ?? '');
-  const [period, setPeriod] = useState<Readonly<Record<string, string>>>(() => {
-    const { from, to } = toPeriod('last_month')!;
-    return { created_at_from: from, created_at_to: to };
-  });
+  const [period, changePeriod] = usePeriod();
+  const { created_at_from: from, created_at_to: lastMoment } = period;
+  const isComplete = id !== '' && from !== undefined && lastMoment !== undefined;
+  const mayLook = session.may('account_entries:read', 'statements:read');
+  const preview = useLoaded(
+    async () =>
+      isComplete && mayLook
+        ? loadPreview(session.transport, { owner, id, from, to: endPeriod(lastMoment) })
+        : undefined,
+    [owner, id, from, lastMoment],
+  );
   const draw = useAction(async () => {
     const { data } = await send(session.transport, 'POST', '/statements', {
       body: {
         [owner]: id,
-        from: period.created_at_from,
-        to: endPeriod(period.created_at_to!),
+        from,
+        to: endPeriod(lastMoment!),
         time_zone: currentZone(),
       },
     });
@@ -51,41 +60,54 @@ export function NewStatement() {
     event.preventDefault();
     void draw.run();
   };
-  const changePeriod = (changes: Readonly<Record<string, string | null>>) =>
+  return (
+    <Panel title="Draw up a statement" wide>
+      <form onSubmit={submit}>
+        <div class="toolbar">
+          <Select
+            label="For"
+            choices={OWNERS}
+            value={owner}
+            onChange={(value) => {
+              setOwner(value as AccountOwner);
+              setId('');
+            }}
+          />
+          <LabeledReference
+            label={owner === 'buyer_id' ? 'Buyer' : 'Source'}
+            noun={NOUNS[owner]}
+            value={id}
+            onChange={setId}
+          />
+          <PeriodChoice filters={period} change={changePeriod} isRequired />
+        </div>
+        <p class="quiet">
+          A period that is not over yet is drawn up until two minutes ago. Once it is drawn up, your
+          webhooks for statements are sent it, and it can be neither changed nor withdrawn.
+        </p>
+        {isComplete && <StatementPreview loaded={preview} />}
+        <Problem error={draw.error} />
+        <button class="primary" disabled={draw.is_busy || !isComplete}>
+          Draw up
+        </button>
+      </form>
+    </Panel>
+  );
+}
+
+type Filters = Readonly<Record<string, string>>;
+
+function usePeriod() {
+  const [period, setPeriod] = useState<Filters>(() => {
+    const { from, to } = toPeriod('last_month')!;
+    return { created_at_from: from, created_at_to: to };
+  });
+  const change = (changes: Readonly<Record<string, string | null>>) =>
     setPeriod((before) => {
       const next = Object.entries({ ...before, ...changes });
       return Object.fromEntries(next.filter((entry): entry is [string, string] => !!entry[1]));
     });
-  return (
-    <Panel title="Draw up a statement" wide>
-      <form class="toolbar" onSubmit={submit}>
-        <Select
-          label="For"
-          choices={OWNERS}
-          value={owner}
-          onChange={(value) => {
-            setOwner(value as AccountOwner);
-            setId('');
-          }}
-        />
-        <LabeledReference
-          label={owner === 'buyer_id' ? 'Buyer' : 'Source'}
-          noun={NOUNS[owner]}
-          value={id}
-          onChange={setId}
-        />
-        <PeriodChoice filters={period} change={changePeriod} isRequired />
-        <button
-          class="primary"
-          disabled={draw.is_busy || id === '' || !period.created_at_from || !period.created_at_to}
-        >
-          Draw up
-        </button>
-      </form>
-      <p class="quiet">A period that is not over yet is drawn up until two minutes ago.</p>
-      <Problem error={draw.error} />
-    </Panel>
-  );
+  return [period, change] as const;
 }
 
 /**

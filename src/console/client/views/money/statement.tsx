@@ -8,7 +8,7 @@ import { useSession } from '../../session';
 import { buildPath, download, type Json } from '../../transport';
 import { AccountName } from './account-name';
 import { describePeriod } from './describe-period';
-import { ENTRY_KINDS } from './words';
+import { ENTRY_KINDS, TOTAL_NAMES } from './words';
 
 type Line = Schemas['StatementLine'];
 type Kind = Schemas['AccountEntryKind'];
@@ -41,26 +41,37 @@ export function StatementPanel({ record }: PanelProps) {
             ones, are for the next statement.
           </p>
         )}
+        <WrongStatement record={record} />
       </Panel>
       <Lines id={String(record.id)} />
     </>
   );
 }
 
+/** No statement is withdrawn or changed: the ways to put one right are others. */
+const WrongStatement = ({ record }: { record: Json }) => {
+  const owner = record.buyer_id === null ? 'traffic_source_id' : 'buyer_id';
+  const query = { [owner]: String(record[owner]) };
+  return (
+    <details class="on-screen">
+      <summary>Is something wrong with it?</summary>
+      <p>
+        A statement stays as it was drawn up; it changes no balance, so that a wrong one does no
+        harm to the account. Of another period or account,{' '}
+        <a href={linkTo('statements', null, query)}>draw up a new one</a>, and tell your partner
+        that it replaces number {String(record.id)}. Where an amount is wrong,{' '}
+        <a href={linkTo(record.buyer_id === null ? 'payouts' : 'accounts')}>adjust the account</a>{' '}
+        with a note: the next statement has the correction as a line.
+      </p>
+    </details>
+  );
+};
+
 /** Until when the end of a period is the moment at which its statement was drawn up. */
 const AT_ONCE_MS = 5 * 60_000;
 
 const endsEarly = ({ created_at: drawnUp, period_to: end }: Json): boolean =>
   Date.parse(String(drawnUp)) - Date.parse(String(end)) < AT_ONCE_MS;
-
-const TOTAL_NAMES: Readonly<Record<Kind, string>> = {
-  deposit: 'Paid in',
-  conversion: 'Paid calls',
-  return: 'Taken back',
-  adjustment: 'Adjustments',
-  payout: 'Earned by calls',
-  payment: 'Paid out',
-};
 
 /** More than a page of a screen, so that what is printed is mostly whole. */
 const MAX_LINES = 1_000;

@@ -9,3 +9,13 @@ export const ENTRY_KINDS: Readonly<Record<Schemas['AccountEntryKind'], string>> 
   payout: 'Call earned',
   payment: 'Payout',
 };
+
+/** The sums of a statement, by the kinds of their entries. */
+export const TOTAL_NAMES: Readonly<Record<Schemas['AccountEntryKind'], string>> = {
+  deposit: 'Paid in',
+  conversion: 'Paid calls',
+  return: 'Taken back',
+  adjustment: 'Adjustments',
+  payout: 'Earned by calls',
+  payment: 'Paid out',
+};
