@@ -17,6 +17,7 @@ async function addStep(
   button: string | RegExp,
   kind: string,
   fill: (dialog: ReturnType<Page['getByRole']>) => Promise<void>,
+  added = 1,
 ): Promise<void> {
   const count = await timeline(page).getByRole('listitem').count();
   await timeline(page).getByRole('button', { name: button, exact: true }).click();
@@ -25,7 +26,7 @@ async function addStep(
   await fill(dialog);
   await dialog.getByRole('button', { name: 'Create the step' }).click();
   await dialog.waitFor({ ...LOADED, state: 'hidden' });
-  await until(page, `document.querySelectorAll('.step').length === ${count + 1}`);
+  await until(page, `document.querySelectorAll('.step').length === ${count + added}`);
 }
 
 inBrowser('a schedule with its steps: made, moved by keyboard and by mouse, changed, paused', () =>
@@ -139,8 +140,39 @@ inBrowser('a schedule with its steps: made, moved by keyboard and by mouse, chan
       await page.getByRole('button', { name: 'Undo' }).click(LOADED);
       await page.getByRole('button', { name: 'Pause' }).waitFor(LOADED);
       expect((await get(`schedules/${id}`)).schedule.paused).toBe(false);
+      // A step is added with the wait before it; one that is refused leaves none.
+      await addStep(
+        page,
+        /^Insert before: Step 3/,
+        'email',
+        async (dialog) => {
+          await dialog.getByLabel('For some time').check();
+          await dialog.getByLabel('Wait', { exact: true }).fill('3');
+          await dialog.getByLabel('Unit').selectOption('days');
+          await dialog.getByRole('button', { name: 'Create the step' }).click();
+          await dialog
+            .getByText('must be given for an action of type email')
+            .first()
+            .waitFor(LOADED);
+          expect(await kinds()).toHaveLength(3);
+          await dialog.getByLabel('Subject').fill('Still looking?');
+          await dialog.getByLabel('Text', { exact: true }).fill('Hi [first_name]{there}');
+        },
+        2,
+      );
+      expect(await kinds()).toEqual(['sms', 'wait', 'wait', 'email', 'dial']);
+      expect((await steps()).schedule_actions[2]).toMatchObject({
+        wait_amount: 3,
+        wait_unit: 'days',
+      });
+      // Hours are typed and read as everywhere, whatever the API has.
+      await page.getByLabel('Hours of the lead').fill('9am-6pm');
+      await page.getByRole('button', { name: 'Save', exact: true }).click();
+      await page.getByText('Saved.').waitFor(LOADED);
+      expect((await get(`schedules/${id}`)).schedule.daylight_hours).toBe('09:00..17:59');
+      expect(await page.getByLabel('Hours of the lead').inputValue()).toBe('09:00–18:00');
     },
-    [422],
+    [412, 422],
   ),
 );
 

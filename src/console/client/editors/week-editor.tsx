@@ -19,6 +19,7 @@ import {
   type Week,
 } from './hours';
 import { NestedField } from '../form/field';
+import { explainTimes } from './times-input';
 
 type Entry = Readonly<Record<string, unknown>> & { schedule?: Week };
 
@@ -217,9 +218,7 @@ function DayRow({ day, week, onChange, disabled }: DayRowProps) {
         }}
         onBlur={() => setTyped(undefined)}
       />
-      {fault !== undefined && (
-        <small class="error">{fault} is no time such as 09:00–17:00 or 9am–5pm.</small>
-      )}
+      {fault !== undefined && <small class="error">{explainTimes(fault)}</small>}
     </div>
   );
 }

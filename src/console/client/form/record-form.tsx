@@ -5,6 +5,7 @@ import { toFieldLayout, type GroupLayout, type NounLayout } from '../nouns/layou
 import { Problem } from '../parts/basics';
 import { useLeaveGuard } from '../route';
 import { findLabel, FormField } from './field';
+import { FoldedSummary } from './folded-summary';
 import { MergeNotice } from './merge-notice';
 import type { Form } from './use-form';
 
@@ -69,7 +70,7 @@ function Group({ group, layout, fields, mayWrite, form, isNew }: GroupProps) {
   if (entries.length === 0) return null;
   const Editor = group.editor;
   const hasFault = entries.some(({ field }) => hasFaults(errors, field));
-  const setCount = entries.filter(({ field }) => isSet(form, field, fields[field]!)).length;
+  const set = entries.filter(({ field }) => isSet(form, field, fields[field]!));
   const body = (
     <div class="group-body">
       {group.help && <p class="quiet">{group.help}</p>}
@@ -115,7 +116,11 @@ function Group({ group, layout, fields, mayWrite, form, isNew }: GroupProps) {
     <details open={hasFault || undefined}>
       <summary>
         <h2>{group.title}</h2>
-        {setCount > 0 && <small class="quiet"> {setCount} set</small>}
+        <FoldedSummary
+          group={group}
+          entries={set}
+          {...{ layout, fields, inputs, record: form.record }}
+        />
       </summary>
       {body}
     </details>

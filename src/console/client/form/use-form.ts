@@ -91,9 +91,33 @@ function useInputs(options: FormOptions, base: Values) {
   return { inputs, changes, written, setTyped, resumedClash: resumed?.clash };
 }
 
+interface Changes {
+  base: Values;
+  inputs: Values;
+  changes: readonly string[];
+  tag: string;
+}
+
+/** Other parts of a page change its record too: where no field differs, it is sent again. */
+async function saveChanges(options: FormOptions, form: Changes): Promise<Stored> {
+  const { fields, reads, save, loadLatest } = options;
+  const { base, inputs, changes, tag } = form;
+  const body = toBody(fields, inputs, changes);
+  try {
+    return await save(body, tag);
+  } catch (reason) {
+    if (!(reason instanceof ApiError && reason.isOutdated)) throw reason;
+    const latest = await loadLatest();
+    const now = toInputs(fields, latest.record, reads);
+    const { theirs, conflicts } = mergeChanges(base, inputs, now);
+    if (theirs.length + conflicts.length > 0) throw reason;
+    return save(body, latest.tag);
+  }
+}
+
 /** State of a form: inputs, changes, faults, and the merge with the changes of others. */
 export function useForm(options: FormOptions) {
-  const { fields, reads, record, tag, save, loadLatest } = options;
+  const { fields, reads, record, tag, loadLatest } = options;
   const [stored, setStored] = useState<Stored>({ record, tag });
   const base = useMemo(() => toInputs(fields, stored.record, reads), [fields, stored]);
   const { inputs, changes, written, setTyped, resumedClash } = useInputs(options, base);
@@ -131,7 +155,7 @@ export function useForm(options: FormOptions) {
     }
     setBusy(true);
     try {
-      const saved = await save(toBody(fields, inputs, changes), stored.tag);
+      const saved = await saveChanges(options, { base, inputs, changes, tag: stored.tag });
       setStored(saved);
       reset();
       return true;

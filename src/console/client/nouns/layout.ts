@@ -60,6 +60,10 @@ export interface GroupLayout {
   help?: string;
   /** Folded until somebody opens it. */
   isClosed?: boolean;
+  /** Stands next to the title of a folded group in which nothing is set. */
+  whenEmpty?: string;
+  /** Its contents in one line, where the fields that are set do not say it. */
+  summary?: ComponentType<{ record: Json }>;
   when?: (inputs: Values) => boolean;
   /** Only for new records, or only for stored ones. */
   only?: 'create' | 'update';

@@ -1,4 +1,5 @@
 import { Exits } from '../editors/exits';
+import { TimesInput } from '../editors/times-input';
 import { Triggers } from '../editors/triggers';
 import { WeekEditor } from '../editors/week-editor';
 import { RecordName } from '../noun/record-name';
@@ -62,8 +63,8 @@ export const schedules = noun({
         {
           field: 'daylight_hours',
           label: 'Hours of the lead',
-          placeholder: '08:00..20:59',
-          help: 'Leads are contacted within these hours where they live. HH:MM..HH:MM, both minutes included.',
+          editor: TimesInput,
+          help: 'Leads are contacted within these hours where they live. Empty: 08:00–21:00.',
         },
         {
           field: 'business_hours_schedule',
@@ -76,6 +77,7 @@ export const schedules = noun({
     {
       title: 'Who is not contacted',
       isClosed: true,
+      whenEmpty: 'only blocked callers, and who has opted out',
       fields: [{ field: 'buyer_suppression_ids', label: 'Suppression lists' }],
     },
     {

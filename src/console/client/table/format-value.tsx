@@ -1,5 +1,6 @@
 import type { ComponentChild } from 'preact';
 import type { FieldContract } from '../../noun-contract';
+import { formatTimes } from '../editors/hours';
 import { count, day, dayTime, dollars, NOTHING, sentence } from '../format';
 import { Badge } from '../parts/basics';
 
@@ -17,7 +18,7 @@ export function formatValue(
   const text = String(value);
   if (field?.format === 'date-time') return dayTime(text);
   if (field?.format === 'date') return day(text);
-  return field?.enum ? sentence(text) : text;
+  return field?.enum ? sentence(text) : formatTimes([text]);
 }
 
 /** The contract gives written amounts a format; columns that are only read are known by name. */

@@ -98,10 +98,13 @@ export const listSteps = (steps: readonly Step[], isAtEnd: boolean): Step[] =>
  * Null is the last position, which the API chooses.
  */
 export function positionAt(steps: readonly Step[], index: number): number | null {
-  const [before, after] = [steps[index - 1], steps[index]];
-  if (!after) return null;
-  return before ? (before.position + after.position) / 2 : after.position - 1;
+  const after = steps[index];
+  return after ? positionBefore(steps[index - 1], after.position) : null;
 }
+
+/** A position between that of a step, or the start of its list, and another. */
+export const positionBefore = (before: Step | undefined, position: number): number =>
+  before ? (before.position + position) / 2 : position - 1;
 
 /**
  * The position after which a step at `from` is at `to` in its list; undefined where it does not

@@ -9,7 +9,7 @@ import { showToast } from '../../toast';
 import { send, type Json } from '../../transport';
 import { StepForm } from './step-form';
 import { StepItem } from './step-item';
-import { listSteps, positionAt, positionToMove, type Step } from './steps';
+import { listSteps, positionAt, positionBefore, positionToMove, type Step } from './steps';
 
 const MAX_STEPS = 1_000;
 
@@ -27,7 +27,8 @@ const LISTS = [
   {
     isAtEnd: false,
     title: 'Steps, from top to bottom',
-    empty: 'There are no steps yet: nothing happens to a lead.',
+    empty:
+      'There are no steps yet, so nothing happens to a lead. Add the first one: a call, a text or an e-mail.',
   },
   {
     isAtEnd: true,
@@ -181,7 +182,11 @@ function StepList(props: StepListProps) {
         onDrop={() => drop(steps.length)}
       >
         {rights.create && (
-          <button type="button" onClick={() => onAdd(steps.length)}>
+          <button
+            type="button"
+            class={!isAtEnd && steps.length === 0 ? 'primary' : undefined}
+            onClick={() => onAdd(steps.length)}
+          >
             {isAtEnd ? 'Add a step for the end' : 'Add a step'}
           </button>
         )}
@@ -205,9 +210,11 @@ function planDrop(
 }
 
 function toFormProps(edited: Edited, steps: readonly Step[], scheduleId: string) {
-  if ('step' in edited) return { step: edited.step, presets: {}, tag: edited.tag };
+  if ('step' in edited)
+    return { step: edited.step, presets: {}, delayPosition: null, tag: edited.tag };
   const { isAtEnd, index } = edited;
-  const position = positionAt(listSteps(steps, isAtEnd), index);
+  const listed = listSteps(steps, isAtEnd);
+  const position = positionAt(listed, index);
   return {
     step: { end_of_schedule: isAtEnd },
     presets: {
@@ -216,6 +223,7 @@ function toFormProps(edited: Edited, steps: readonly Step[], scheduleId: string)
       end_of_schedule: isAtEnd,
       ...(position !== null && { position: String(position) }),
     },
+    delayPosition: position === null ? null : positionBefore(listed[index - 1], position),
     tag: '',
   };
 }
