@@ -1,4 +1,5 @@
 import { PermissionMatrix } from '../editors/permission-matrix';
+import { InvitedPeople } from '../views/people/invited-people';
 import { noun } from './layout';
 
 export const accessControlLists = noun({
@@ -14,7 +15,7 @@ export const accessControlLists = noun({
         {
           field: 'users_emails',
           label: 'Users',
-          placeholder: 'Add an e-mail address, then Enter',
+          editor: InvitedPeople,
           help: 'Addresses without an account are invited.',
         },
       ],

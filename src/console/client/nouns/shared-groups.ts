@@ -1,4 +1,5 @@
 import { CAP_FIELDS, CAP_LABELS, CapsGrid } from '../editors/caps-grid';
+import { InvitedPeople, PeopleSummary } from '../views/people/invited-people';
 import type { FieldLayout, GroupLayout } from './layout';
 
 // Groups of fields that several nouns have.
@@ -19,12 +20,13 @@ export const buildSignInGroup = (
   { hasTeams = true } = {},
 ): GroupLayout => ({
   title: 'Who may sign in',
+  summary: PeopleSummary,
   help: `Invite the people of the ${people}: they get an e-mail with a link, and see ${sees}, nothing else.`,
   fields: [
     {
       field: 'team_users_emails',
       label: 'Invite these people',
-      placeholder: 'E-mail address, then Enter',
+      editor: InvitedPeople,
       help: 'They get a team of their own. Who has been invited already is not invited again.',
     },
     {

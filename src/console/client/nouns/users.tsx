@@ -1,10 +1,8 @@
-import { openOwnGate } from '../account/gate';
-import { ApiError } from '../api-error';
 import { dayTime } from '../format';
 import { RecordNames } from '../noun/record-name';
-import { showSecrets } from '../secrets';
-import type { Session } from '../session';
 import type { Json } from '../transport';
+import { InvitationPanel } from '../views/people/invitation-panel';
+import { describeDelivery, maySeeLink, showInvitationLink } from '../views/people/invitation';
 import { noun } from './layout';
 import { stateColumn, type State } from './states';
 
@@ -12,20 +10,6 @@ const describeUser = ({ joined_at: joined, invited_at: invited }: Json): State =
   if (joined) return { text: 'active', tone: 'good' };
   return invited ? { text: 'invited', tone: 'warn' } : { text: 'not invited', tone: 'plain' };
 };
-
-/** Where the service sends no mail, who invites has the link. */
-const isPassedOn = ({ person }: Session): boolean => person?.sends_mail === false;
-
-async function loadInvitationLink(session: Session, id: string): Promise<string> {
-  const send = openOwnGate(session);
-  try {
-    return (await send<{ link: string }>('POST', `/users/${id}/invitation_link`, {})).link;
-  } catch (error) {
-    if (error instanceof ApiError && error.status === 404)
-      throw new Error('The invitation has ended. Invite the user again.', { cause: error });
-    throw error;
-  }
-}
 
 export const users = noun({
   noun: 'users',
@@ -72,6 +56,7 @@ export const users = noun({
   ],
   state: describeUser,
   stateNeeds: ['joined_at', 'invited_at'],
+  panels: [InvitationPanel],
   actions: [
     {
       title: ({ invited_at: invited }) => (invited ? 'Invite again' : 'Invite'),
@@ -80,22 +65,15 @@ export const users = noun({
       run: async ({ record, session, send, reload }) => {
         await send('POST', `/users/${String(record.id)}/invite`);
         await reload();
-        const text = isPassedOn(session)
-          ? 'Invited. No mail is sent here: pass on the link of the invitation.'
-          : 'The invitation is on its way.';
-        return `${text} Earlier ones no longer work.`;
+        return `${String(record.email)} is invited. ${describeDelivery(session)}. Earlier links no longer work.`;
       },
     },
     {
       title: () => 'Link of the invitation',
       scope: 'users:update',
-      when: ({ joined_at: joined, invited_at: invited }, session) =>
-        !joined && Boolean(invited) && isPassedOn(session) && session.me.team_ids === null,
+      when: (user, session) => maySeeLink(session, user),
       run: async ({ record, session }) => {
-        showSecrets(
-          [['Link of the invitation', await loadInvitationLink(session, String(record.id))]],
-          'Whoever has it becomes this user. Give it to this person alone.',
-        );
+        await showInvitationLink(session, String(record.id));
         return undefined;
       },
     },
