@@ -54,6 +54,19 @@ const WEEK_MS = 7 * 86_400_000;
 export const comingTime = (at: string, now = Date.now()): string =>
   Date.parse(at) - now < WEEK_MS ? formatIn('weekTime', new Date(at)) : dayTime(at);
 
+const MINUTE_MS = 60_000;
+const HOUR_MINUTES = 60;
+const DAY_MINUTES = 24 * HOUR_MINUTES;
+
+const countWords = (n: number, name: string): string => `${n} ${name}${n === 1 ? '' : 's'} ago`;
+
+/** `5 minutes ago`; from a day on, the time itself. */
+export const ago = formatOrNothing((at: string): string => {
+  const minutes = Math.floor((Date.now() - Date.parse(at)) / MINUTE_MS);
+  if (minutes >= DAY_MINUTES) return dayTime(at);
+  if (minutes >= HOUR_MINUTES) return countWords(Math.floor(minutes / HOUR_MINUTES), 'hour');
+  return minutes < 2 ? 'just now' : countWords(minutes, 'minute');
+});
 const ISO_TIME = /\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)/g;
 
 /** A text of the API with the times in it as all others; a try that was announced may be over. */

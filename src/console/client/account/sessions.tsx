@@ -1,6 +1,7 @@
-import { dayTime, words } from '../format';
+import { ago, dayTime, words } from '../format';
 import { useAction, useLoaded } from '../loading';
 import { Badge, Panel, Problem, Show, Table, type Column } from '../parts/basics';
+import { describeBrowser } from './describe-browser';
 import { useOwnGate } from './gate';
 
 interface OwnSession {
@@ -20,13 +21,13 @@ interface OwnSessions {
 
 const COLUMNS: readonly Column<OwnSession>[] = [
   { name: 'Browser', of: ({ user_agent: agent }) => describeBrowser(agent ?? '') },
-  { name: 'From', of: ({ ip }) => ip },
+  { name: 'From address', of: ({ ip }) => ip },
   {
     name: 'Signed in by',
     of: ({ method, second_factor: hasSecond }) =>
       hasSecond ? `${words(method)}, second factor` : words(method),
   },
-  { name: 'Last used', of: ({ last_seen_at: at }) => dayTime(at) },
+  { name: 'Last used', of: ({ last_seen_at: at }) => ago(at) },
   { name: 'Ends unused', of: ({ idle_ends_at: at }) => dayTime(at) },
 ];
 
@@ -78,16 +79,4 @@ export function Sessions() {
       </Show>
     </Panel>
   );
-}
-
-const BROWSERS = ['Edg', 'OPR', 'Firefox', 'Chrome', 'Safari'];
-const NAMES: Readonly<Record<string, string>> = { Edg: 'Edge', OPR: 'Opera' };
-const SYSTEMS = ['iPhone', 'iPad', 'Android', 'Windows', 'Mac', 'Linux'];
-
-/** The name of a browser and its system, for people; programs say something else. */
-function describeBrowser(agent: string): string {
-  const browser = BROWSERS.find((name) => agent.includes(`${name}/`));
-  const system = SYSTEMS.find((name) => agent.includes(name));
-  if (!browser) return agent;
-  return [NAMES[browser] ?? browser, system].filter(Boolean).join(' on ');
 }

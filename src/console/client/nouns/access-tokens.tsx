@@ -1,8 +1,9 @@
 import { PermissionMatrix } from '../editors/permission-matrix';
-import { dayTime, words } from '../format';
+import { describeBrowser } from '../account/describe-browser';
+import { ago, dayTime, words } from '../format';
 import { RecordName } from '../noun/record-name';
 import { Badge } from '../parts/basics';
-import { TokenFacts } from '../views/account/token-facts';
+import { ThisOne, TokenFacts } from '../views/account/token-facts';
 import type { Json } from '../transport';
 import { noun } from './layout';
 
@@ -13,16 +14,22 @@ const KINDS: Readonly<Record<string, string>> = {
 };
 const describeKind = ({ kind }: Json): string => KINDS[String(kind)] ?? words(String(kind));
 
+const isSession = ({ kind }: Json): boolean => kind === 'session';
 const isKeyPair = ({ kind }: Json): boolean => kind === 'key_pair';
 
 export const accessTokens = noun({
   noun: 'access_tokens',
   words: { singular: 'key', plural: 'keys and sessions' },
   about: 'Credentials for programs, and the sessions of people who are signed in.',
-  title: ({ name, id }) => (name as string | null) ?? `Key ${String(id)}`,
+  title: (token) =>
+    isSession(token)
+      ? `Session of ${String(token.user_email)}, ${describeBrowser(String(token.user_agent ?? ''))}`
+      : ((token.name as string | null) ?? `Key ${String(token.id)}`),
   groups: [
     {
       title: 'Key',
+      // Sessions are ended, not changed.
+      when: (inputs) => !isSession(inputs),
       fields: [
         { field: 'name', label: 'What it is for', placeholder: 'CRM import', help: '' },
         {
@@ -59,11 +66,14 @@ export const accessTokens = noun({
     },
   ],
   columns: [
-    'name',
+    { name: 'name', title: 'What it is for' },
     {
       name: 'kind',
+      needs: ['public_key'],
       show: (token) => (
-        <Badge tone={token.kind === 'session' ? 'good' : 'plain'}>{describeKind(token)}</Badge>
+        <>
+          <Badge>{describeKind(token)}</Badge> <ThisOne token={token} />
+        </>
       ),
     },
     {
@@ -71,17 +81,25 @@ export const accessTokens = noun({
       title: 'User',
       show: ({ user_id: id }) => <RecordName noun="users" id={id} />,
     },
-    { name: 'public_key', title: 'Public key' },
+    {
+      name: 'user_agent',
+      title: 'Device',
+      show: ({ user_agent: agent }) => describeBrowser(String(agent ?? '')),
+    },
+    { name: 'ip', title: 'From address' },
+    {
+      name: 'last_seen_at',
+      title: 'Last used',
+      show: ({ last_seen_at: at }) => ago(at as string | null),
+    },
     { name: 'superuser', title: 'Everything' },
     { name: 'created_at', title: 'Made' },
+    { name: 'public_key', title: 'Public key', isHidden: true },
     {
       name: 'expires_at',
       title: 'Ends',
       show: ({ expires_at: at }) => (at ? dayTime(at as string) : 'never'),
     },
-    { name: 'last_seen_at', title: 'Last used' },
-    { name: 'ip', title: 'From', isHidden: true },
-    { name: 'user_agent', title: 'Browser', isHidden: true },
   ],
   order: 'created_at',
   panels: [TokenFacts],
@@ -94,6 +112,6 @@ export const accessTokens = noun({
     title: 'Revoke',
     consequence: 'Whatever uses it is refused at once.',
     done: 'Revoked.',
-    nameKind: ({ kind }) => (kind === 'session' ? 'session' : 'key'),
+    nameKind: (token) => (isSession(token) ? 'session' : 'key'),
   },
 });

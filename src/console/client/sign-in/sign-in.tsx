@@ -86,6 +86,7 @@ function Ways({ methods, has_ended: hasEnded, onState, onKey }: WaysProps) {
           send={async (body) => onState(await sendToGate('POST', '/session', { body }))}
         />
       )}
+      {form === 'password' && !methods.link && <WithoutMail />}
       {form === 'link' && <LinkRequest />}
       {form === 'key' && <KeyForm onKey={onKey} />}
       <div class="actions">
@@ -103,6 +104,18 @@ function Ways({ methods, has_ended: hasEnded, onState, onKey }: WaysProps) {
     </>
   );
 }
+
+/** Without mail no link can come: other people help. */
+const WithoutMail = () => (
+  <details>
+    <summary>Forgot your password?</summary>
+    <p>
+      This service sends no mail, so that it cannot send you a link. Ask the owner of your company:
+      they delete your user and invite you again. An owner asks whoever runs this server for a new
+      owner link (<code>npx trunkline owner link</code>).
+    </p>
+  </details>
+);
 
 const REFUSALS: Readonly<Record<string, string>> = {
   oidc_unknown_user:
