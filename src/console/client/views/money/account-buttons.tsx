@@ -7,6 +7,7 @@ import { linkTo } from '../../route';
 import { useSession } from '../../session';
 import { showToast } from '../../toast';
 import { send, type Json } from '../../transport';
+import { PaymentTerms } from './payment-terms';
 
 /** The field that names the owner of an account. */
 export type AccountOwner = 'buyer_id' | 'traffic_source_id';
@@ -87,6 +88,7 @@ export function AccountButtons({ owner, id, name, onEntered }: AccountButtonsPro
             {kind.title}
           </button>
         ))}
+      {owner === 'buyer_id' && <PaymentTerms id={id} name={name} onChanged={onEntered} />}
       <a
         class="button"
         aria-label={`Entries: ${name}`}

@@ -24,7 +24,11 @@ function Account({ owners, record: { id, updated_at: changedAt }, reload }: Acco
   const { transport, contract } = useSession();
   const { owner, noun: name, columns } = owners;
   const noun = findNoun(contract, name);
-  const shown = columns.filter((column) => column.name !== 'name' && !column.isHidden);
+  // Limits hold for those who pay in advance alone.
+  const listShown = (account: Json) =>
+    columns.filter(
+      (column) => column.name !== 'name' && (!column.isHidden || account.prepaid === true),
+    );
   const loaded = useLoaded(async () => {
     const names = ['id', ...columns.map((column) => column.name)];
     const query = { ids: [String(id)], columns: names };
@@ -38,7 +42,7 @@ function Account({ owners, record: { id, updated_at: changedAt }, reload }: Acco
           account && (
             <>
               <Facts
-                facts={shown.map(({ name: column, title, show }) => [
+                facts={listShown(account).map(({ name: column, title, show }) => [
                   title!,
                   show ? show(account) : formatValue(column, noun.read[column], account[column]),
                 ])}

@@ -26,7 +26,7 @@ export const BUYERS: Owners = {
     {
       name: 'prepaid',
       title: 'Pays',
-      show: ({ prepaid }) => (prepaid ? 'in advance' : 'later'),
+      show: ({ prepaid }) => (prepaid ? <Badge tone="good">in advance</Badge> : 'later'),
     },
     { name: 'billed_total', title: 'Billed' },
     { name: 'paid_total', title: 'Paid in' },
@@ -37,7 +37,7 @@ export const BUYERS: Owners = {
       needs: ['prepaid'],
     },
     { name: 'reserved_balance', title: 'Held for open calls', isHidden: true },
-    { name: 'credit_limit', title: 'Credit', isHidden: true },
+    { name: 'credit_limit', title: 'May owe up to', isHidden: true },
     { name: 'balance_low_limit', title: 'Warns below', isHidden: true },
   ],
 };
