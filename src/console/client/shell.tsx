@@ -50,7 +50,7 @@ export function Shell({ session }: { session: Session }) {
         <Live session={session} />
         <ZoneButton />
         <ThemeButton />
-        <button type="button" aria-label="Keys of the keyboard" onClick={keys.open}>
+        <button type="button" class="key-map" aria-label="Keys of the keyboard" onClick={keys.open}>
           ?
         </button>
         <span class="who">
@@ -87,6 +87,7 @@ function Menu({ session, current, is_set_up }: MenuProps) {
       <a class="brand" href="#/">
         <Logo /> Trunkline
       </a>
+      <p class="quiet menu-company">{session.me.company.name}</p>
       <nav aria-label="Views">
         {AREAS.map(({ title, views }) => {
           const shown = views.filter(

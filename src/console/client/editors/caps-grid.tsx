@@ -11,6 +11,14 @@ const WINDOWS = [
   ['monthly', 'in a month'],
   ['total', 'in all'],
 ] as const;
+/** When a call counts, which the names alone do not say. */
+const METRIC_HELP: Readonly<Record<keyof typeof METRIC_NAMES, string>> = {
+  attempt: 'each time a buyer is dialed, answered or not',
+  connection: 'answered by a buyer, paid or not',
+  buyer_conversion: 'conversions: calls that a buyer pays for',
+  revenue: 'what buyers pay for the calls',
+  earned_revenue: 'revenue, less what sources are paid',
+};
 const AT_ONCE = ['concurrency_cap', 'concurrency_cap_limit'] as const;
 
 /** The labels of the fields, which the save bar and notes call them by. */
@@ -47,6 +55,7 @@ export function CapsGrid(props: GroupEditorProps) {
       {atOnce && (
         <p class="at-once">
           <Cell {...props} name={atOnce} used="concurrency_cap_used" isLabelled />
+          <small class="quiet"> ringing or under way</small>
         </p>
       )}
       <table class="caps">
@@ -67,6 +76,7 @@ export function CapsGrid(props: GroupEditorProps) {
               <th scope="row">
                 {title}
                 {isMoney(metric) && ', $'}
+                <small class="quiet">{METRIC_HELP[metric as keyof typeof METRIC_NAMES]}</small>
               </th>
               {windows.map(([window]) => (
                 <td key={window}>

@@ -1,11 +1,17 @@
 import type { ComponentChild } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import type { FieldContract, Fields } from '../../noun-contract';
-import { toFieldLayout, type GroupLayout, type NounLayout } from '../nouns/layout';
+import {
+  toFieldLayout,
+  type FieldLayout,
+  type GroupLayout,
+  type NounLayout,
+} from '../nouns/layout';
 import { Problem } from '../parts/basics';
 import { useLeaveGuard } from '../route';
 import { findLabel, FormField } from './field';
 import { FoldedSummary } from './folded-summary';
+import { Jumps } from './jumps';
 import { MergeNotice } from './merge-notice';
 import type { Form } from './use-form';
 
@@ -34,6 +40,9 @@ export function RecordForm(props: RecordFormProps) {
     if (await form.submit()) onSaved();
   };
   const canSave = Object.keys(fields).some(mayWrite);
+  const groups = layout.groups.filter(
+    (group) => listShown(group, props).length > 0 && (group.when?.(form.inputs) ?? true),
+  );
   return (
     <form
       ref={box}
@@ -45,11 +54,10 @@ export function RecordForm(props: RecordFormProps) {
       }}
     >
       <MergeNotice form={form} layout={layout} />
-      {layout.groups
-        .filter(({ only }) => only === undefined || (only === 'create') === isNew)
-        .map((group) => (
-          <Group key={group.title} {...props} group={group} />
-        ))}
+      <Jumps box={box} groups={groups} />
+      {groups.map((group) => (
+        <Group key={group.title} {...props} group={group} />
+      ))}
       {props.children}
       <Problem error={form.error} />
       {canSave && <SaveBar form={form} isNew={isNew} layout={layout} onCancel={props.onCancel} />}
@@ -61,13 +69,19 @@ interface GroupProps extends RecordFormProps {
   group: GroupLayout;
 }
 
-function Group({ group, layout, fields, mayWrite, form, isNew }: GroupProps) {
-  const { inputs, errors } = form;
-  if (group.when && !group.when(inputs)) return null;
-  const entries = group.fields
+/** The fields of a group that this caller and this record have. */
+function listShown(group: GroupLayout, { fields, form, isNew }: RecordFormProps): FieldLayout[] {
+  const { only } = group;
+  if (only !== undefined && (only === 'create') !== isNew) return [];
+  return group.fields
     .map(toFieldLayout)
-    .filter(({ field, when }) => isShown(fields, field, isNew) && (!when || when(inputs)));
-  if (entries.length === 0) return null;
+    .filter(({ field, when }) => isShown(fields, field, isNew) && (!when || when(form.inputs)));
+}
+
+function Group({ group, ...props }: GroupProps) {
+  const { layout, fields, mayWrite, form } = props;
+  const { inputs, errors } = form;
+  const entries = listShown(group, props);
   const Editor = group.editor;
   const hasFault = entries.some(({ field }) => hasFaults(errors, field));
   const set = entries.filter(({ field }) => isSet(form, field, fields[field]!));
@@ -107,13 +121,13 @@ function Group({ group, layout, fields, mayWrite, form, isNew }: GroupProps) {
   );
   if (!group.isClosed)
     return (
-      <section class="group" aria-label={group.title}>
+      <section class="group" aria-label={group.title} data-group={group.title} tabIndex={-1}>
         <h2>{group.title}</h2>
         {body}
       </section>
     );
   return (
-    <details open={hasFault || undefined}>
+    <details open={hasFault || undefined} data-group={group.title}>
       <summary>
         <h2>{group.title}</h2>
         <FoldedSummary
