@@ -1,13 +1,13 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { ComponentChild } from 'preact';
-import { AREAS, listViews } from './areas';
+import { listViews } from './areas';
 import type { StreamState } from './events';
 import { useFirstDay, type FirstDay } from './first-day';
 import { KeyMap, useKeys } from './keys';
 import { lazy } from './lazy';
-import { Logo } from './logo';
+import { Menu } from './menu';
 import { Loading } from './parts/basics';
-import { docsLink, linkTo, useRoute, type Route } from './route';
+import { useRoute, type Route } from './route';
 import { Secrets } from './secrets';
 import type { Session } from './session';
 import { THEMES, useTheme, type Theme } from './theme';
@@ -74,52 +74,6 @@ export function Shell({ session }: { session: Session }) {
 
 const describeCaller = ({ me, person }: Session): string | null =>
   person?.session.user.name ?? me.user?.email ?? me.name;
-
-interface MenuProps {
-  session: Session;
-  current: View | undefined;
-  is_set_up: boolean;
-}
-
-function Menu({ session, current, is_set_up }: MenuProps) {
-  return (
-    <div class="side" id="menu">
-      <a class="brand" href="#/">
-        <Logo /> Trunkline
-      </a>
-      <p class="quiet menu-company">{session.me.company.name}</p>
-      <nav aria-label="Views">
-        {AREAS.map(({ title, views }) => {
-          const shown = views.filter(
-            ({ name, is_hidden, may }) =>
-              !is_hidden && may(session) && !(name === 'start' && is_set_up),
-          );
-          if (shown.length === 0) return null;
-          return (
-            <section key={title}>
-              <h2>{title}</h2>
-              <ul>
-                {shown.map((view) => (
-                  <li key={view.name}>
-                    <a
-                      href={linkTo(view.name)}
-                      aria-current={view === current ? 'page' : undefined}
-                    >
-                      {view.title}
-                    </a>
-                  </li>
-                ))}
-              </ul>
-            </section>
-          );
-        })}
-      </nav>
-      <a class="quiet developers" href={docsLink()}>
-        For developers: the API
-      </a>
-    </div>
-  );
-}
 
 const Unknown = ({ has_views }: { has_views: boolean }) => (
   <>

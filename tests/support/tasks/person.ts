@@ -69,6 +69,10 @@ export function createPerson(
     named: (name) => `${name} by ${kind}`,
     open: async (view) => {
       const menu = page.getByRole('navigation', { name: 'Views' });
+      const hidden = page.getByRole('link', { name: view, exact: true, includeHidden: true });
+      await menu.locator(hidden).waitFor({ ...LOADED, state: 'attached' });
+      const folded = menu.locator('details:not([open])', { has: hidden });
+      if ((await folded.count()) > 0) await hands.press(folded.locator('summary'));
       const link = menu.getByRole('link', { name: view, exact: true });
       await hands.press(link);
       // Until then the page is that of the view before.

@@ -75,6 +75,16 @@ inBrowser(
       await goTo(page, `#/users/${boss.id}`);
       await heading(page, boss.email).waitFor(LOADED);
       expect(await page.getByRole('button', { name: /nvit/ }).count()).toBe(0);
+      // The page on which somebody is invited says so, and has the link.
+      const [source] = (await get('traffic_sources')).traffic_sources;
+      await goTo(page, `#/traffic_sources/${source.id}`);
+      await page.getByLabel('Invite these people').fill('zoe@ads.example,', LOADED);
+      await page.getByRole('button', { name: 'Save', exact: true }).click();
+      await page.getByText(/^zoe@ads\.example is invited\. No mail is sent here/).waitFor(LOADED);
+      const people = page.getByRole('list', { name: 'Who may sign in' });
+      await people.getByRole('link', { name: 'zoe@ads.example' }).waitFor(LOADED);
+      await people.getByText(/^invited .*, not signed in yet$/).waitFor();
+      await people.getByRole('button', { name: 'Link of the invitation' }).waitFor();
     });
     // Only a person passes it on, not a key.
     await asDemo(async (page) => {

@@ -19,6 +19,8 @@ interface FormFieldProps extends Omit<EditorProps, 'id' | 'label'> {
   isChanged: boolean;
 }
 
+export const CHANGED = 'Changed, and not saved yet';
+
 /** An input with its label, help and faults. */
 export function FormField({ layout, label: nounLabel, isChanged, ...props }: FormFieldProps) {
   const id = useId();
@@ -27,7 +29,8 @@ export function FormField({ layout, label: nounLabel, isChanged, ...props }: For
   const help = describeField(layout, field);
   const helpId = help === undefined ? [] : [`${id}-help`];
   const errorId = errors.length > 0 ? [`${id}-error`] : [];
-  const describedBy = [...errorId, ...helpId].join(' ') || undefined;
+  const changedId = isChanged ? [`${id}-changed`] : [];
+  const describedBy = [...errorId, ...helpId, ...changedId].join(' ') || undefined;
   const Editor = layout.editor ?? pickEditor(field);
   const isWhole = layout.isWide || Editor || WHOLE.has(pickControl(field));
   return (
@@ -35,11 +38,21 @@ export function FormField({ layout, label: nounLabel, isChanged, ...props }: For
       class={['field', isWhole && 'whole', isChanged && 'changed'].filter(Boolean).join(' ')}
       data-field={name}
     >
-      <label for={id}>
+      <label for={id} title={isChanged ? CHANGED : undefined}>
         {label}
         {layout.unit && <span class="quiet">, {layout.unit}</span>}
-        {(field.required || layout.isRequired) && <span aria-hidden="true"> *</span>}
+        {(field.required || layout.isRequired) && (
+          <span aria-hidden="true" title="Must be filled in">
+            {' '}
+            *
+          </span>
+        )}
       </label>
+      {isChanged && (
+        <span class="hidden" id={`${id}-changed`}>
+          {CHANGED}
+        </span>
+      )}
       {Editor ? (
         <Editor {...props} id={id} label={label} />
       ) : (

@@ -55,6 +55,9 @@ export function RecordForm(props: RecordFormProps) {
     >
       <MergeNotice form={form} layout={layout} />
       <Jumps box={box} groups={groups} />
+      {groups.some((group) => hasRequired(group, props)) && (
+        <p class="quiet">* must be filled in</p>
+      )}
       {groups.map((group) => (
         <Group key={group.title} {...props} group={group} />
       ))}
@@ -64,6 +67,11 @@ export function RecordForm(props: RecordFormProps) {
     </form>
   );
 }
+
+const hasRequired = (group: GroupLayout, props: RecordFormProps): boolean =>
+  listShown(group, props).some(
+    ({ field, isRequired }) => isRequired || props.fields[field]!.required,
+  );
 
 interface GroupProps extends RecordFormProps {
   group: GroupLayout;
@@ -179,7 +187,8 @@ function SaveBar({ form, isNew, layout, onCancel }: SaveBarProps) {
       </button>
       {!isNew && (
         <span class="quiet" role="status">
-          Changed: {changes.map((name) => `“${findLabel(layout, name)}”`).join(', ')}
+          Changed<span aria-hidden="true"> (•)</span>:{' '}
+          {changes.map((name) => `“${findLabel(layout, name)}”`).join(', ')}
         </span>
       )}
     </div>
