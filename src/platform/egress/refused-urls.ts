@@ -20,24 +20,31 @@ const BAD_PORTS = new Set(
   ).split(' '),
 );
 
+/** All reasons to refuse a URL; a text that is none has one alone. */
+function listFaults(url: URL | undefined, refused: AddressTest): UrlFault[] {
+  if (url?.protocol !== 'http:' && url?.protocol !== 'https:')
+    return [{ reason: 'refused_url', message: 'must be an http or https URL' }];
+  const faults: UrlFault[] = [];
+  if (url.username || url.password)
+    faults.push({ reason: 'refused_url', message: 'must not contain a user name or password' });
+  if (BAD_PORTS.has(url.port))
+    faults.push({ reason: 'refused_url', message: `must not lead to port ${url.port}` });
+  const addresses = listLiteralAddresses(url.hostname);
+  if (addresses.length > 0 && addresses.every(refused))
+    faults.push({
+      reason: 'refused_address',
+      message: 'must not lead to a local, private or reserved address',
+    });
+  return faults;
+}
+
 /**
  * Parses a URL and returns it, or the reason why it is refused. No name is looked up: the address
  * that a name leads to is checked when a request connects.
  */
 export function parseUrl(text: string, refused: AddressTest): UrlFault | URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (url?.protocol !== 'http:' && url?.protocol !== 'https:')
-    return { reason: 'refused_url', message: 'must be an http or https URL' };
-  if (url.username || url.password)
-    return { reason: 'refused_url', message: 'must not contain a user name or password' };
-  if (BAD_PORTS.has(url.port))
-    return { reason: 'refused_url', message: `must not lead to port ${url.port}` };
-  const addresses = listLiteralAddresses(url.hostname);
-  if (addresses.length === 0 || !addresses.every(refused)) return url;
-  return {
-    reason: 'refused_address',
-    message: 'must not lead to a local, private or reserved address',
-  };
+  return listFaults(url, refused)[0] ?? url!;
 }
 
 /**
@@ -55,6 +62,7 @@ function listLiteralAddresses(hostname: string): string[] {
  * may be. Throws for an `allow_networks` that is not a network.
  */
 export function findUrlFault(url: string, allowNetworks: readonly string[]): string | undefined {
-  const parsed = parseUrl(url, createAddressTest(allowNetworks));
-  return parsed instanceof URL ? undefined : parsed.message;
+  const refused = createAddressTest(allowNetworks);
+  const faults = listFaults(URL.canParse(url) ? new URL(url) : undefined, refused);
+  return faults.map(({ message }) => message).join(', and ') || undefined;
 }

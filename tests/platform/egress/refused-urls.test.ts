@@ -59,6 +59,11 @@ test('the reason why a URL is refused follows the name of its field', () => {
   expect(findUrlFault('http://example.com:25', [])).toMatch(/port 25/);
   expect(findUrlFault('http://example.com:0', [])).toMatch(/port 0/);
   expect(findUrlFault('http://127.0.0.1', [])).toMatch(/address/);
+  // All that is wrong is said at once.
+  expect(findUrlFault('http://user@127.0.0.1:9', [])).toBe(
+    'must not contain a user name or password, and must not lead to port 9, and must not lead ' +
+      'to a local, private or reserved address',
+  );
 });
 
 test('header names and values that would break a request are refused', () => {

@@ -65,8 +65,8 @@ inBrowser('a webhook: made, previewed, tried with a call, and failed events sent
         .first()
         .click();
       await panel(page, 'Request and answer').getByText('"+12125550124"').waitFor(LOADED);
-      await page.getByRole('button', { name: 'Deliver again' }).click();
-      await until(page, `document.body.innerText.includes('It is being delivered again.')`);
+      await page.getByRole('button', { name: 'Send again' }).click();
+      await until(page, `document.body.innerText.includes('It is sent again.')`);
       await goTo(page, `#/outgoing_webhooks/${id}`);
       await until(
         page,

@@ -36,7 +36,7 @@ export const outgoingWebhooks = noun({
           label: 'To',
           placeholder: 'https://crm.example.com/hooks/calls',
           isWide: true,
-          help: 'An address on the internet. Tokens in it are replaced.',
+          help: 'Begins with https:// or http://, and leads to a host on the internet: not to your own network, not to a port of mail, chat or telephony, and without a user name or password in it. Tokens in it are replaced.',
         },
       ],
     },

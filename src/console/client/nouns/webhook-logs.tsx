@@ -5,6 +5,7 @@ import {
   describeNotes,
   describeResult,
 } from '../views/webhooks/delivery';
+import { mayRepeat, REPEATED, SendAgain } from '../views/webhooks/send-again';
 import { noun } from './layout';
 import { describeEvent } from './webhook-words';
 
@@ -25,6 +26,12 @@ export const webhookLogs = noun({
     { name: 'success', title: 'Result', show: describeResult, needs: ['code'] },
     { name: 'notes', title: 'Why', show: describeNotes },
     { name: 'attempt', title: 'Attempt' },
+    {
+      name: 'id',
+      title: 'Send again',
+      show: (log) => <SendAgain log={log} />,
+      needs: ['success', 'trigger_type'],
+    },
     { name: 'duration', title: 'Took, ms', isHidden: true },
     { name: 'request_url', title: 'To', isHidden: true },
   ],
@@ -32,12 +39,12 @@ export const webhookLogs = noun({
   panels: [DeliveryFacts, DeliveryBodies],
   actions: [
     {
-      title: () => 'Deliver again',
+      title: () => 'Send again',
       scope: 'webhook_logs:update',
-      when: ({ trigger_type: trigger }) => trigger !== 'before_buyer_dialled',
+      when: mayRepeat,
       run: async ({ record, send }) => {
         await send('POST', `/webhook_logs/${String(record.id)}/redeliver`);
-        return 'It is being delivered again. The next attempt is a delivery of its own.';
+        return REPEATED;
       },
     },
   ],

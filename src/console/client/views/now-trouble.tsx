@@ -141,9 +141,10 @@ function add(troubles: Map<number, Trouble>, log: Schemas['WebhookLog']): void {
 const WEBHOOK_COLUMNS: readonly Column<Trouble>[] = [
   {
     name: 'Webhook',
-    of: ({ name, is_paused }) => (
+    of: ({ id, name, is_paused }) => (
       <>
-        {name} {is_paused && <Badge tone="bad">paused</Badge>}
+        <a href={linkTo('outgoing_webhooks', id)}>{name}</a>{' '}
+        {is_paused && <Badge tone="bad">paused</Badge>}
       </>
     ),
   },

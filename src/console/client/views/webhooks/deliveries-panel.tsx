@@ -7,6 +7,7 @@ import { linkTo } from '../../route';
 import { useSession } from '../../session';
 import { send, type Json } from '../../transport';
 import { describeNotes, describeResult } from './delivery';
+import { SendAgain } from './send-again';
 
 const MAX_SHOWN = 8;
 const REFRESH_MS = 5_000;
@@ -21,6 +22,7 @@ const COLUMNS: readonly Column<Json>[] = [
   },
   { name: 'Result', of: describeResult },
   { name: 'Why', of: describeNotes },
+  { name: 'Send again', of: (log) => <SendAgain log={log} /> },
 ];
 
 /** The last deliveries of a webhook, and a way to send all that failed again. */
