@@ -135,6 +135,19 @@ inBrowser('a buyer who pays later owes what it was billed and has not paid', () 
     await account.getByText('$455.00').waitFor(LOADED);
     await enter(page, 'Adjust', 'Postpaid Leads', { amount: '-5' });
     await account.getByText('$450.00').waitFor(LOADED);
+    // How it pays is changed there.
+    await account.getByRole('button', { name: 'How it pays: Postpaid Leads' }).click();
+    const terms = page.getByRole('dialog', { name: 'How it pays: Postpaid Leads' });
+    await terms.getByLabel('Pays in advance').check(LOADED);
+    await terms.getByLabel('May owe up to').fill('50');
+    await terms.getByRole('button', { name: 'Save', exact: true }).click();
+    await terms.waitFor({ ...LOADED, state: 'hidden' });
+    await account.getByText('in advance', { exact: true }).waitFor(LOADED);
+    expect((await get(`buyers/${id}?serializer=buyer_grid`)).buyer).toMatchObject({
+      prepaid: true,
+      credit_limit: 50,
+      balance_low_limit: null,
+    });
     await account.getByRole('link', { name: 'Statements: Postpaid Leads' }).click();
     await until(page, `location.hash === '#/statements?buyer_id=${id}'`);
   }),
