@@ -1,12 +1,21 @@
 import { wordedChoice } from '../editors/worded-choice';
+import { Badge } from '../parts/basics';
 import { linkTo } from '../route';
 import type { Json } from '../transport';
 import { NewNumber } from '../views/new-number';
+import { LEADS_NOWHERE } from '../views/number-target';
 import { PracticeNotice } from '../views/practice-notice';
 import { buildTestLink } from './actions';
-import { noun } from './layout';
+import { noun, type PanelProps } from './layout';
 
 const TARGETS = { offer_id: 'Offer', buyer_id: 'Buyer' };
+
+/** The page of a number without a target says what comes of its calls. */
+function NowherePanel({ record }: PanelProps) {
+  const { forward_type: type, offer_id: offer, buyer_id: buyer } = record;
+  if ((type === 'buyer_id' ? buyer : offer) !== null) return null;
+  return <p class="notice warn whole">{LEADS_NOWHERE} Choose it below.</p>;
+}
 
 export const phoneNumbers = noun({
   noun: 'phone_numbers',
@@ -71,6 +80,7 @@ export const phoneNumbers = noun({
       linkTo('test-call', null, { number_id: String(id) }),
     ),
   ],
+  panels: [NowherePanel],
   creator: NewNumber,
   listPanels: [PracticeNotice],
 });
@@ -78,6 +88,7 @@ export const phoneNumbers = noun({
 function showTarget({ forward_type: type, offer, offer_id, buyer, buyer_id }: Json) {
   const [target, id, name] =
     type === 'buyer_id' ? ['buyers', buyer_id, buyer] : ['offers', offer_id, offer];
-  if (id === null || id === undefined) return 'nowhere yet';
+  if (id === null || id === undefined)
+    return <Badge tone="warn">nowhere: calls are turned away</Badge>;
   return <a href={linkTo(target as string, String(id))}>{String(name ?? id)}</a>;
 }

@@ -7,6 +7,7 @@ import { useSession } from '../session';
 import type { TableLayout } from '../table/columns';
 import { DataTable } from '../table/data-table';
 import { AddCaller } from './add-caller';
+import { BlockedBy } from './blocked-by';
 
 const buildLayout = (changed: () => void): TableLayout => ({
   noun: 'contacts',
@@ -15,6 +16,12 @@ const buildLayout = (changed: () => void): TableLayout => ({
   columns: [
     { name: 'caller_id', title: 'Number' },
     { name: 'blocked_at', title: 'Since' },
+    {
+      name: 'id',
+      title: 'Blocked by',
+      needs: ['caller_id', 'blocked_at'],
+      show: (contact) => <BlockedBy contact={contact} />,
+    },
     { name: 'leads_count', title: 'Leads' },
     { name: 'opt_out', title: 'Has opted out', isHidden: true },
     {
@@ -38,7 +45,9 @@ export function BlockedCallersView() {
       <h1>Blocked callers</h1>
       <p class="quiet">
         Their calls are refused, and their leads are neither called, texted nor mailed, whatever the
-        offer. A suppression list does the same for some buyers or offers.
+        offer. A suppression list does the same for some buyers or offers. Who blocked a caller is
+        in the change log; a dash stands for a step of a schedule or an older entry. No reason is
+        kept.
       </p>
       <AddCaller isForAll reload={async () => changed()} />
       <DataTable

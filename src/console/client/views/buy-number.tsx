@@ -138,6 +138,7 @@ function Results({ rows, number, total, isBusy, turn, choose }: ResultsProps) {
   const columns: readonly Column<Offered>[] = [
     { name: 'Number', of: ({ phone_number: phone }) => phone },
     { name: 'Country', of: ({ country }) => country },
+    { name: 'Price', of: () => 'that of your carrier' },
     {
       name: 'Buy',
       of: ({ phone_number: phone }) => (
@@ -196,8 +197,8 @@ function Purchase({ number, onClose }: { number: string; onClose: () => void }) 
     <Dialog title={`Buy ${number}?`} onClose={onClose}>
       <form onSubmit={submit}>
         <p>
-          Your carrier charges you its price for the number until you release it. Numbers of the
-          sandbox are free.
+          Your carrier charges you its price for the number until you release it: your contract with
+          the carrier has it, the carrier does not say it here. Practice numbers are free.
         </p>
         <NumberTarget target={target} change={change} />
         <Problem error={buy.error} />

@@ -15,6 +15,10 @@ interface Target {
   traffic_source_id: string;
 }
 
+/** People should know before they buy the number, or print it. */
+export const LEADS_NOWHERE =
+  'Calls to this number are turned away until it has an offer, or a buyer of its own.';
+
 const NOWHERE: Target = {
   name: '',
   forward_type: 'offer_id',
@@ -47,6 +51,7 @@ type TargetProps = Pick<ReturnType<typeof useNumberTarget>, 'target' | 'change'>
 export function NumberTarget({ target, change }: TargetProps) {
   const { may } = useSession();
   const { forward_type: type } = target;
+  const leadsNowhere = target[type] === '';
   return (
     <div class="group-fields">
       <Field
@@ -77,6 +82,7 @@ export function NumberTarget({ target, change }: TargetProps) {
             value={target.traffic_source_id}
             onChange={(value) => change({ traffic_source_id: value })}
           />
+          {leadsNowhere && <p class="notice warn whole">{LEADS_NOWHERE}</p>}
         </>
       )}
     </div>

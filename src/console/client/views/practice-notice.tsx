@@ -17,8 +17,8 @@ export function PracticeNotice() {
   return (
     <p class="notice warn">
       No carrier is connected: numbers that are bought here are practice numbers, and no telephone
-      can ring them. Whoever runs this server connects one: <code>docs/configure.md</code>,
-      “Carriers”.
+      can ring them. Whoever runs this server connects one with its settings: page “Configure” of
+      the documents, section “Carriers”.
     </p>
   );
 }

@@ -1,6 +1,9 @@
+import { useState } from 'preact/hooks';
 import type { FirstDay } from '../first-day';
 import { linkTo } from '../route';
 import { Badge, Panel } from '../parts/basics';
+import { browserZone, chooseZone, useZone } from '../zone';
+import { ZoneChoice } from '../zone-choice';
 import { PracticeNotice } from './practice-notice';
 
 /** The steps from an empty company to its first call. */
@@ -13,6 +16,7 @@ export const StartView = ({ day: { steps, is_done } }: { day: FirstDay }) => (
         : 'From here to your first call. Each step is ticked off by itself.'}
     </p>
     {!is_done && <PracticeNotice />}
+    <ZoneNotice />
     <ol class="first-steps">
       {steps.map(({ title, about, state, button }) => (
         <li key={title}>
@@ -38,3 +42,26 @@ export const StartView = ({ day: { steps, is_done } }: { day: FirstDay }) => (
     </ol>
   </>
 );
+
+/** Says on the first day in which zone all times are, and sets another by one click. */
+function ZoneNotice() {
+  const zone = useZone();
+  const [isOpen, setOpen] = useState(false);
+  const own = browserZone();
+  return (
+    <p>
+      All times and days of this console are in {zone}
+      {zone === own ? ', the zone of your browser.' : '.'} Each buyer, source and schedule has a
+      zone of its own for its hours and caps: look at it when you make one.{' '}
+      {zone !== own && (
+        <button type="button" class="primary" onClick={() => chooseZone(own)}>
+          Use {own}
+        </button>
+      )}{' '}
+      <button type="button" onClick={() => setOpen(true)}>
+        Another zone
+      </button>
+      {isOpen && <ZoneChoice onClose={() => setOpen(false)} />}
+    </p>
+  );
+}
