@@ -1,4 +1,7 @@
-import { findBlock } from '../../src/console/client/views/find-block';
+import { loadClientModule } from '../support/client-module';
+
+type FindBlock = (logs: readonly object[], contact: object) => object | undefined;
+const { findBlock } = loadClientModule<{ findBlock: FindBlock }>('views/find-block.ts');
 
 const contact = { caller_id: '+12135550163', blocked_at: '2026-11-28T03:11:13.864+00:00' };
 const entry = (changes: object) => ({
