@@ -126,6 +126,7 @@ inBrowser('the table sorts, searches and exports on the server, and its link sho
     await page.getByRole('button', { name: 'Name' }).click();
     await page.locator('th[aria-sort=descending]').waitFor(LOADED);
     const { buyers } = await get('buyers?order=name&order_dir=desc&columns=name');
+    await page.locator('tbody tr').first().getByText(buyers[0].name).waitFor(LOADED);
     expect(await names()).toEqual(buyers.map(({ name }: { name: string }) => name));
     const download = page.waitForEvent('download');
     await page.getByRole('button', { name: 'CSV' }).click();

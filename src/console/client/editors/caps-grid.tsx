@@ -55,7 +55,7 @@ export function CapsGrid(props: GroupEditorProps) {
       {atOnce && (
         <p class="at-once">
           <Cell {...props} name={atOnce} used="concurrency_cap_used" isLabelled />
-          <small class="quiet"> ringing or under way</small>
+          <small class="quiet"> (ringing or under way)</small>
         </p>
       )}
       <table class="caps">

@@ -32,7 +32,7 @@ export function FormField({ layout, label: nounLabel, isChanged, ...props }: For
   const changedId = isChanged ? [`${id}-changed`] : [];
   const describedBy = [...errorId, ...helpId, ...changedId].join(' ') || undefined;
   const Editor = layout.editor ?? pickEditor(field);
-  const isWhole = layout.isWide || Editor || WHOLE.has(pickControl(field));
+  const isWhole = layout.isWide ?? (Editor !== undefined || WHOLE.has(pickControl(field)));
   return (
     <div
       class={['field', isWhole && 'whole', isChanged && 'changed'].filter(Boolean).join(' ')}

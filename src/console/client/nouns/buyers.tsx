@@ -8,6 +8,7 @@ import { dollars } from '../format';
 import { BuyerCaps } from '../views/buyer-caps';
 import { BUYER_STATE_COLUMNS, describeBuyerState } from '../views/buyer-state';
 import { BuyerAccount } from '../views/money/account-panel';
+import { PAYMENT_TERMS } from '../views/money/payment-terms';
 import type { Json } from '../transport';
 import { buildResetCaps } from './actions';
 import { noun } from './layout';
@@ -85,6 +86,7 @@ export const buyers = noun({
         {
           field: 'route_by_type',
           label: 'Order by',
+          isWide: false,
           editor: wordedChoice({
             tier: 'its priority',
             revenue: 'what it pays',
@@ -178,12 +180,10 @@ export const buyers = noun({
     },
     {
       title: 'Account',
+      help: 'Changed later where its account is shown.',
+      only: 'create',
       isClosed: true,
-      fields: [
-        { field: 'prepaid', label: 'Pays in advance' },
-        { field: 'credit_limit', label: 'May owe up to' },
-        { field: 'balance_low_limit', label: 'Warn when the balance is below' },
-      ],
+      fields: PAYMENT_TERMS,
     },
     {
       ...buildSignInGroup('buyer', 'the calls that it got', { hasTeams: false }),

@@ -41,7 +41,7 @@ export interface FieldLayout {
   unit?: string;
   placeholder?: string;
   editor?: ComponentType<EditorProps>;
-  /** The field takes the width of the form. */
+  /** The field takes the width of the form; by default, where its editor or kind needs it. */
   isWide?: boolean;
   /** Shown only while this holds. */
   when?: (inputs: Values) => boolean;

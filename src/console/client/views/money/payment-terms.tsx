@@ -10,7 +10,8 @@ import { useSession } from '../../session';
 import { showToast } from '../../toast';
 import { send, type Json } from '../../transport';
 
-const TERMS: readonly FieldLayout[] = [
+/** The fields that say how a buyer pays. */
+export const PAYMENT_TERMS: readonly FieldLayout[] = [
   {
     field: 'prepaid',
     label: 'Pays in advance',
@@ -49,8 +50,8 @@ export function PaymentTerms({ id, name, onChanged }: PaymentTermsProps) {
   });
   const isWritable = ({ field }: FieldLayout): boolean =>
     noun.write[field] !== undefined && mayWriteField(session, noun, noun.write[field]);
-  if (!mayDo(session, noun, 'update') || !TERMS.every(isWritable)) return null;
-  const fields = Object.fromEntries(TERMS.map(({ field }) => [field, noun.write[field]!]));
+  if (!mayDo(session, noun, 'update') || !PAYMENT_TERMS.every(isWritable)) return null;
+  const fields = Object.fromEntries(PAYMENT_TERMS.map(({ field }) => [field, noun.write[field]!]));
   const run = async ({ prepaid = false, credit_limit = 0, balance_low_limit = null }: Json) => {
     await send(transport, 'PUT', path, { body: { prepaid, credit_limit, balance_low_limit } });
     showToast(prepaid === true ? `${name} pays in advance.` : `${name} pays later.`);
@@ -72,7 +73,7 @@ export function PaymentTerms({ id, name, onChanged }: PaymentTermsProps) {
           title={`How it pays: ${name}`}
           submit="Save"
           fields={fields}
-          layouts={TERMS}
+          layouts={PAYMENT_TERMS}
           presets={toInputs(fields, buyer, undefined)}
           run={run}
           onClose={() => setBuyer(undefined)}
