@@ -94,6 +94,14 @@ export const duration = formatOrNothing((seconds: number) => {
     : `${Math.floor(minutes / 60)}:${two(minutes % 60)}:${rest}`;
 });
 
+/** 95 as `0:01:35`, which spreadsheets read as a length of time. */
+export const clockDuration = (seconds: number): string => {
+  const whole = Math.round(seconds);
+  return `${Math.floor(whole / 3_600)}:${two((whole / 60) % 60)}:${two(whole % 60)}`;
+};
+
+export const yesNo = (is: boolean): string => (is ? 'yes' : 'no');
+
 /** `no_answer` as `no answer`. */
 export const words = formatOrNothing((name: string | number) => String(name).replaceAll('_', ' '));
 

@@ -70,20 +70,24 @@ export async function send(
  * Saves an answer as a file. A signed-in session leaves it to the browser, which writes the answer
  * to the disk as it comes; requests with keys need a header, which a link cannot have.
  */
-export async function download(
+export async function download(transport: Transport, path: string, name: string): Promise<void> {
+  const isLink = transport.credentials !== 'omit';
+  if (isLink) return clickLink(transport.base + path, name);
+  saveBlob(await (await openFile(transport, path)).blob(), name);
+}
+
+/** An answer that is read as it comes. */
+export async function openFile(
   { base, headers, credentials }: Transport,
   path: string,
-  name: string,
-): Promise<void> {
-  const isLink = credentials !== 'omit';
-  if (isLink) return clickLink(base + path, name);
+): Promise<Response> {
   const res = await fetch(base + path, { headers, credentials });
   if (!res.ok)
     throw new ApiError(
       res.status,
       (await res.json().catch(() => undefined)) as Problem | undefined,
     );
-  saveBlob(await res.blob(), name);
+  return res;
 }
 
 /** Saves what the page has composed. */

@@ -78,7 +78,9 @@ async function reportBySourceAndDay(person: Person): Promise<void> {
     `$${totals.revenue.toFixed(2)}`,
   ]);
   const { lines } = await person.save(() => person.press('CSV'));
-  expect(lines).toHaveLength(rows.length + 1);
+  expect(lines).toHaveLength(rows.length + 2);
+  expect(lines[0]).toContain('Source,Day,Calls,Connected,Connect rate');
+  expect(lines.at(-1)).toContain(`Total,,${totals.calls},${totals.connects},`);
 }
 
 export const CALL_TASKS: readonly Task[] = [
@@ -143,7 +145,8 @@ export const CALL_TASKS: readonly Task[] = [
       await person.select('Period', 'This month');
       await person.page.waitForURL(/created_at_from=/);
       const { name, lines } = await person.save(() => person.press('CSV'));
-      expect(name).toBe('calls.csv');
+      expect(name).toMatch(/^calls-\d{4}-\d\d-01-to-[\d-]{10}\.csv$/);
+      expect(lines[0]).toMatch(/Call,Call UUID,Direction,Started \(.+\),Caller/);
       const from = new Date().toISOString().slice(0, 8);
       const { body } = await person.api('get', `calls?created_at_from=${from}01`);
       expect(lines).toHaveLength(body.metadata.total_count + 1);

@@ -19,12 +19,13 @@ inBrowser('calls are found by number in any spelling, by the name of a buyer, an
     await find('(212) 555-0123');
     await page.getByText('1–1 of 1 call').waitFor(LOADED);
     await find('acme');
-    await page.getByRole('link', { name: /Calls of the buyer Acme/ }).click();
+    await until(page, `location.hash === '#/calls?buyer_id=1'`);
     const { metadata } = await get(`calls?buyer_id=1`);
     await page
       .getByText(`1–${metadata.total_count} of ${metadata.total_count} calls`)
       .waitFor(LOADED);
     await page.getByRole('button', { name: 'Filter', exact: true }).click();
+    await page.getByText('More filters').click();
     await page.getByLabel('Under way', { exact: true }).selectOption('yes');
     const open = await get('calls?buyer_id=1&in_progress=true');
     await page.getByText(new RegExp(`of ${open.metadata.total_count} call`)).waitFor(LOADED);
@@ -32,6 +33,28 @@ inBrowser('calls are found by number in any spelling, by the name of a buyer, an
     await until(page, `location.hash === '#/calls?in_progress=true'`);
     await page.getByLabel('Period').selectOption('Yesterday');
     await page.getByText('No calls match').waitFor(LOADED);
+    // Several names: a person chooses.
+    await goTo(page, '#/calls');
+    await find('a');
+    await page
+      .getByRole('list', { name: 'Calls of' })
+      .getByRole('link', { name: 'Auto insurance, offer' })
+      .click();
+    await until(page, `location.hash === '#/calls?offer_id=${here.offer.id}'`);
+  }),
+);
+
+inBrowser('a call that no buyer could take says so, and a test call that it is one', () =>
+  asDemo(async (page) => {
+    const body = { name: 'Closed', buyer_ids: [] };
+    const { offer } = (await here.api('post', 'offers', { body })).body;
+    await here.api('post', 'call_sessions/test', {
+      body: { offer_id: offer.id, caller_number: '+12125550127' },
+    });
+    await goTo(page, `#/calls?offer_id=${offer.id}`);
+    const row = page.locator('tbody tr');
+    await row.getByText('no buyer', { exact: true }).waitFor(LOADED);
+    await row.getByText('test', { exact: true }).waitFor(LOADED);
   }),
 );
 

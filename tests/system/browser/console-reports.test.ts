@@ -73,7 +73,13 @@ inBrowser('a report by source and day, with totals and CSV, as the API sums it',
     const chunks: Buffer[] = [];
     for await (const chunk of await (await download).createReadStream())
       chunks.push(chunk as Buffer);
-    expect(Buffer.concat(chunks).toString().trim().split(/\r?\n/)).toHaveLength(rows.length + 1);
+    const lines = Buffer.concat(chunks).toString().trim().split(/\r?\n/);
+    expect(lines).toHaveLength(rows.length + 2);
+    expect(lines[0]).toContain('Source,Day,Calls,Connected,Connect rate,Paid for');
+    expect(lines[0]).toContain('Revenue (USD)');
+    expect(lines.at(-1)).toMatch(
+      new RegExp(`^Total,,${totals.calls},${totals.connects},[\\d.]+%,`),
+    );
 
     // The link has all that the report depends on, also the days and the zone.
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);

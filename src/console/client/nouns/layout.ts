@@ -75,7 +75,9 @@ export interface ColumnLayout {
   title?: string;
   /** Instead of the format that its type has. */
   show?: (record: Json) => ComponentChild;
-  /** Columns that `show` reads. */
+  /** Its text in files; `record` has the texts of the API. */
+  cell?: (record: Readonly<Record<string, string>>) => string;
+  /** Columns that `show` and `cell` read. */
   needs?: readonly string[];
   /** Shown unless a person chooses columns. */
   isHidden?: boolean;
@@ -139,8 +141,16 @@ export interface NounLayout {
   /** Fields that are not in the form: buttons, wizards or nothing for people. */
   hidden?: readonly string[];
   columns: readonly (string | ColumnLayout)[];
+  /** The columns of a file, in front of others that the table shows. */
+  exported?: readonly ColumnLayout[];
   /** Filters that a person does not need. */
   hiddenFilters?: readonly string[];
+  /** Filters that are shown first; all where there are no others. */
+  usualFilters?: readonly string[];
+  /** The other filters, by the titles of their groups. */
+  filterGroups?: Readonly<Record<string, readonly string[]>>;
+  /** By what the search finds records. */
+  searches?: string;
   /** Sorted by this, descending, unless a person chooses; by default the order of the API. */
   order?: string;
   actions?: readonly ActionLayout[];

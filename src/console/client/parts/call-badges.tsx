@@ -1,4 +1,4 @@
-import { words } from '../format';
+import { describeStatus } from '../calls/call-status';
 import type { Json } from '../transport';
 import { Badge } from './basics';
 
@@ -6,13 +6,16 @@ import { Badge } from './basics';
 const isPaid = ({ buyer_converted: sold, traffic_source_converted: bought }: Json): boolean =>
   (sold ?? bought) === true;
 
-/** State of a call: how it went, whether it is paid, and that no telephone rang. */
+/** State of a call: how it went, whether it is paid, and that it was a test. */
 export const CallBadges = ({ call }: { call: Json }) => (
   <span>
-    <Badge>{words(call.status as string | null)}</Badge>{' '}
+    {call.sandbox === true && (
+      <span title="Played in the sandbox: no telephone rang">
+        <Badge tone="warn">test</Badge>
+      </span>
+    )}{' '}
+    {call.category === 'outbound' && <Badge>outgoing</Badge>} <Badge>{describeStatus(call)}</Badge>{' '}
     {isPaid(call) && <Badge tone="good">paid</Badge>}{' '}
-    {call.unbilled_reason === 'returned' && <Badge tone="warn">returned</Badge>}{' '}
-    {call.category === 'outbound' && <Badge>outbound</Badge>}{' '}
-    {call.sandbox === true && <Badge tone="warn">sandbox</Badge>}
+    {call.unbilled_reason === 'returned' && <Badge tone="warn">returned</Badge>}
   </span>
 );

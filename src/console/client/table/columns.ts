@@ -9,8 +9,12 @@ export type TableLayout = Pick<
   | 'noun'
   | 'words'
   | 'columns'
+  | 'exported'
   | 'labels'
   | 'hiddenFilters'
+  | 'usualFilters'
+  | 'filterGroups'
+  | 'searches'
   | 'order'
   | 'title'
   | 'state'
@@ -55,9 +59,15 @@ export function listChoices(layout: TableLayout, noun: NounContract): string[] {
   });
 }
 
-/** The columns to ask the API for. */
-export const listNeeds = (layout: TableLayout, { read }: NounContract, names: readonly string[]) =>
-  ['id', ...names, ...(layout.stateNeeds ?? [])].filter((name) => name in read);
+/** The columns to ask the API for, as far as the caller may read them. */
+export function pickNames(
+  { read }: NounContract,
+  columns: readonly ColumnLayout[],
+  more: readonly string[] = [],
+): string[] {
+  const names = columns.flatMap(({ name, needs = [] }) => [name, ...needs]);
+  return [...new Set(['id', ...names, ...more])].filter((name) => name in read);
+}
 
 /** The heading of a column. */
 export function titleColumn(layout: TableLayout, { name, title }: ColumnLayout): string {

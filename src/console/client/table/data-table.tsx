@@ -9,7 +9,7 @@ import { TurnPages } from '../parts/turn-pages';
 import { linkTo } from '../route';
 import { useSession } from '../session';
 import { send, type Json } from '../transport';
-import { listNeeds, pickColumns, titleColumn, type TableLayout } from './columns';
+import { pickColumns, pickNames, titleColumn, type TableLayout } from './columns';
 import { FilterChips } from './filter-bar';
 import { formatValue } from './format-value';
 import { Heading } from './heading';
@@ -39,9 +39,8 @@ export function DataTable({ layout, noun, fixed = {}, version, hasPages = true }
   const { state, change, turn, link } = useTableState(noun, layout.order);
   const columns = pickColumns(layout, noun, state);
   const query = { ...toListQuery(state), ...fixed };
-  const names = [...new Set(columns.flatMap(({ name, needs = [] }) => [name, ...needs]))];
   const paging = {
-    columns: listNeeds(layout, noun, names),
+    columns: pickNames(noun, columns, layout.stateNeeds),
     per_page: state.size,
     page: state.page,
   };
@@ -73,7 +72,7 @@ export function DataTable({ layout, noun, fixed = {}, version, hasPages = true }
         link={link}
         fixed={fixed}
       />
-      <FilterChips noun={noun} labels={layout.labels} filters={state.filters} change={change} />
+      <FilterChips noun={noun} layout={layout} filters={state.filters} change={change} />
       <Show of={loaded}>
         {(page) => (
           <>

@@ -6,31 +6,72 @@ import { dayTime, sentence, words } from '../format';
 import { Field } from '../parts/basics';
 import { LabeledReference } from '../parts/labeled-reference';
 import { fromLocalInput, toLocalInput } from '../zone';
+import type { TableLayout } from './columns';
 import { PeriodChoice } from './period';
+
+type Change = (changes: Readonly<Record<string, string | null>>) => void;
 
 interface FilterBarProps {
   noun: NounContract;
-  labels?: Readonly<Record<string, string>> | undefined;
+  layout: TableLayout;
   names: readonly string[];
   filters: Readonly<Record<string, string>>;
-  change: (changes: Readonly<Record<string, string | null>>) => void;
+  change: Change;
 }
 
-/** An input for each filter of the API. */
-export function FilterBar({ noun, labels, names, filters, change }: FilterBarProps) {
+/** The filters in their groups: the usual ones have no title. Those of no group are the last. */
+export function groupFilters(
+  { usualFilters, filterGroups = {} }: TableLayout,
+  names: readonly string[],
+): { usual: readonly string[]; groups: [title: string, names: string[]][] } {
+  if (!usualFilters) return { usual: names, groups: [] };
+  const isShown = (name: string) => names.includes(name);
+  const placed = [...usualFilters, ...Object.values(filterGroups).flat()];
+  const groups: [string, string[]][] = [
+    ...Object.entries(filterGroups).map(([title, group]): [string, string[]] => [
+      title,
+      group.filter(isShown),
+    ]),
+    ['Others', names.filter((name) => !placed.includes(name))],
+  ];
+  return {
+    usual: usualFilters.filter(isShown),
+    groups: groups.filter(([, group]) => group.length > 0),
+  };
+}
+
+/** An input for each filter of the API: the usual ones, and the others in groups. */
+export function FilterBar({ noun, layout, names, filters, change }: FilterBarProps) {
+  const { usual, groups } = groupFilters(layout, names);
+  const inputs = (group: readonly string[]) =>
+    group.map((name) => (
+      <FilterInput
+        key={name}
+        name={name}
+        label={layout.labels?.[name] ?? toLabel(name)}
+        field={noun.filters[name]!}
+        value={filters[name] ?? ''}
+        onChange={(value) => change({ [name]: value === '' ? null : value })}
+      />
+    ));
   return (
     <div class="filters" role="group" aria-label="Filters">
       {'created_at_from' in noun.filters && <PeriodChoice filters={filters} change={change} />}
-      {names.map((name) => (
-        <FilterInput
-          key={name}
-          name={name}
-          label={labels?.[name] ?? toLabel(name)}
-          field={noun.filters[name]!}
-          value={filters[name] ?? ''}
-          onChange={(value) => change({ [name]: value === '' ? null : value })}
-        />
-      ))}
+      {inputs(usual)}
+      {groups.length > 0 && (
+        <details
+          class="more"
+          open={groups.some(([, group]) => group.some((name) => name in filters))}
+        >
+          <summary>More filters</summary>
+          {groups.map(([title, group]) => (
+            <fieldset key={title}>
+              <legend>{title}</legend>
+              {inputs(group)}
+            </fieldset>
+          ))}
+        </details>
+      )}
     </div>
   );
 }
@@ -107,7 +148,7 @@ const PERIOD_LABELS: Readonly<Record<string, string>> = {
 };
 
 /** The filters that are set, as chips that can be taken away. */
-export function FilterChips({ noun, labels, filters, change }: Omit<FilterBarProps, 'names'>) {
+export function FilterChips({ noun, layout, filters, change }: Omit<FilterBarProps, 'names'>) {
   const entries = Object.entries(filters);
   if (entries.length === 0) return null;
   return (
@@ -115,7 +156,7 @@ export function FilterChips({ noun, labels, filters, change }: Omit<FilterBarPro
       {entries.map(([name, value]) => (
         <FilterChip
           key={name}
-          label={labels?.[name] ?? PERIOD_LABELS[name] ?? toLabel(name)}
+          label={layout.labels?.[name] ?? PERIOD_LABELS[name] ?? toLabel(name)}
           field={noun.filters[name]!}
           value={value}
           remove={() => change({ [name]: null })}

@@ -1,7 +1,7 @@
 import type { ComponentChild } from 'preact';
 import type { FieldContract } from '../../noun-contract';
 import { formatTimes } from '../editors/hours';
-import { count, day, dayTime, dollars, NOTHING, sentence } from '../format';
+import { count, day, dayTime, dollars, NOTHING, sentence, yesNo } from '../format';
 import { Badge } from '../parts/basics';
 
 /** A value of a record, as its type suggests. */
@@ -11,7 +11,7 @@ export function formatValue(
   value: unknown,
 ): ComponentChild {
   if (value === null || value === undefined || value === '') return NOTHING;
-  if (typeof value === 'boolean') return value ? <Badge tone="good">yes</Badge> : 'no';
+  if (typeof value === 'boolean') return value ? <Badge tone="good">yes</Badge> : yesNo(false);
   if (typeof value === 'number') return isMoney(name, field) ? dollars(value) : count(value);
   if (Array.isArray(value)) return formatList(value);
   if (typeof value === 'object') return formatMap(value);
@@ -23,7 +23,7 @@ export function formatValue(
 
 /** The contract gives written amounts a format; columns that are only read are known by name. */
 const MONEY_NAMES = /(^|_)(revenue|payout|price|cost|amount|balance|credit|total)(_|$)/;
-const isMoney = (name: string, field: FieldContract | undefined): boolean =>
+export const isMoney = (name: string, field: FieldContract | undefined): boolean =>
   field?.format === 'money' || (field?.type === 'number' && MONEY_NAMES.test(name));
 
 const MAX_LISTED = 3;

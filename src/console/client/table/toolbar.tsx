@@ -3,7 +3,7 @@ import type { NounContract } from '../../noun-contract';
 import { Dialog } from '../dialog';
 import { copyText } from '../clipboard';
 import { useAction } from '../loading';
-import type { ColumnLayout, NounLayout } from '../nouns/layout';
+import type { ColumnLayout } from '../nouns/layout';
 import { Field, Problem } from '../parts/basics';
 import { useSession } from '../session';
 import { exportCsv } from './export';
@@ -32,10 +32,10 @@ export function Toolbar({ layout, noun, state, columns, fixed, change, link }: T
   );
   const save = useAction(() =>
     exportCsv(session, {
-      name: layout.noun,
+      layout,
       noun,
       state: { ...state, filters: { ...state.filters, ...fixed } },
-      columns: columns.map(({ name }) => name),
+      columns,
     }),
   );
   const share = () => copyText(link(), 'The link to this view is on the clipboard.');
@@ -44,7 +44,7 @@ export function Toolbar({ layout, noun, state, columns, fixed, change, link }: T
       <div class="toolbar">
         {'fulltext' in noun.filters && (
           <SearchBox
-            words={layout.words}
+            layout={layout}
             search={state.search}
             onSearch={(fulltext) => change({ fulltext })}
           />
@@ -70,7 +70,7 @@ export function Toolbar({ layout, noun, state, columns, fixed, change, link }: T
       {isFiltering && (
         <FilterBar
           noun={noun}
-          labels={layout.labels}
+          layout={layout}
           names={shownFilters}
           filters={state.filters}
           change={change}
@@ -98,12 +98,12 @@ const HANDLED: ReadonlySet<string> = new Set([
 ]);
 
 interface SearchBoxProps {
-  words: NounLayout['words'];
+  layout: TableLayout;
   search: string;
   onSearch: (text: string) => void;
 }
 
-function SearchBox({ words, search, onSearch }: SearchBoxProps) {
+function SearchBox({ layout: { words, searches }, search, onSearch }: SearchBoxProps) {
   const [typed, setTyped] = useState<string>();
   const submit = (event: Event) => {
     event.preventDefault();
@@ -115,6 +115,7 @@ function SearchBox({ words, search, onSearch }: SearchBoxProps) {
       <Field
         label={`Search ${words.plural}`}
         type="search"
+        placeholder={searches}
         maxLength={200}
         value={typed ?? search}
         onInput={(event) => setTyped(event.currentTarget.value)}

@@ -1,7 +1,7 @@
 import type { Schemas } from '../../api';
 import type { Session } from '../../session';
 import { seesPart, titleMoney, type MoneyPart } from '../../visible-contract';
-import { count, dollars, duration, percent, shortDollars } from '../../format';
+import { clockDuration, count, dollars, duration, percent, shortDollars } from '../../format';
 
 export type FigureName = Schemas['GroupedCallReportOrder'];
 export type Figures = Schemas['GroupedCallReportFigures'];
@@ -12,13 +12,17 @@ export interface Figure {
   format: (value: number | null) => string;
   /** The short format, for the axis of the chart. */
   tick: (value: number) => string;
+  /** Its text in a file, and the unit for the heading. */
+  cell: (value: number) => string;
+  unit?: string;
   /** Absent where the figure shows nothing of the margin. */
   money?: MoneyPart;
 }
 
-const asCount = { format: count, tick: count };
-const asMoney = { format: dollars, tick: shortDollars };
-const asRate = { format: percent, tick: percent };
+const asCount = { format: count, tick: count, cell: String };
+const asMoney = { format: dollars, tick: shortDollars, cell: String, unit: 'USD' };
+const asRate = { format: percent, tick: percent, cell: percent };
+const asDuration = { format: duration, tick: duration, cell: clockDuration };
 
 /** The figures of each row, in the order of the columns. */
 export const FIGURES: readonly Figure[] = [
@@ -31,7 +35,7 @@ export const FIGURES: readonly Figure[] = [
   { name: 'payout', title: 'Payout', ...asMoney, money: 'purchase' },
   { name: 'profit', title: 'Profit', ...asMoney, money: 'both' },
   { name: 'epc', title: 'Revenue a call', ...asMoney, money: 'sale' },
-  { name: 'average_duration', title: 'Average length', format: duration, tick: duration },
+  { name: 'average_duration', title: 'Average length', ...asDuration },
 ];
 
 /** The figures that the caller sees, by the names that they have for the caller. */

@@ -64,3 +64,10 @@ export function nameGroup({ by, key, name }: Key): string {
   if (key === null) return 'none';
   return name ?? TIMES[by]?.(key) ?? key;
 }
+
+/** The name of a group in a file: days as a spreadsheet reads and sorts them. */
+export function exportGroup(group: Key): string {
+  const { by, key } = group;
+  if (key !== null && (by === 'day' || by === 'week')) return key;
+  return key !== null && by === 'hour' ? key.slice(0, 16).replace('T', ' ') : nameGroup(group);
+}

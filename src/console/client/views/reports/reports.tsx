@@ -7,21 +7,25 @@ import { Chart, type Series } from '../../parts/chart';
 import { TurnPages } from '../../parts/turn-pages';
 import { linkTo } from '../../route';
 import { useSession } from '../../session';
-import { nameFile } from '../../table/export';
 import { fromDayInputs } from '../../table/period';
-import { buildPath, download } from '../../transport';
 import { currentZone, toDay } from '../../zone';
 import { findDaysBefore, joinKey, type DaySpan } from './compare';
 import { Controls } from './controls';
 import { listFigures, type Figure } from './figures';
 import { nameGroup } from './groups';
+import { saveReport } from './save-report';
 import { ReportTable, type Before, type Report } from './report-table';
-import { toLinkQuery, useReportState, type ReportFilters, type ReportState } from './state';
+import {
+  MAX_ROWS,
+  toLinkQuery,
+  toQuery,
+  useReportState,
+  type ReportFilters,
+  type ReportState,
+} from './state';
 import { UnbilledCalls } from './unbilled';
 
 const PAGE_SIZE = 100;
-/** As many as the API gives at once: rows to compare with are looked up by their keys. */
-const MAX_COMPARED = 1_000;
 
 /** Calls, rates and dollars, by what a person groups them by. */
 export function ReportsView() {
@@ -35,7 +39,7 @@ export function ReportsView() {
       <h1>Reports</h1>
       <Controls state={state} shown={shown} change={change} />
       <ZoneNote zone={state.filters.time_zone} reset={() => change({ time_zone: null })} />
-      <Tools state={state} />
+      <Tools state={state} shown={shown} />
       <Show of={loaded}>
         {({ report, before, first }) => (
           <>
@@ -62,14 +66,6 @@ export function ReportsView() {
   );
 }
 
-const toQuery = ({ groups, tokenKey, filters, order, direction }: ReportState) => ({
-  group_by: [...groups],
-  ...(groups.includes('token') && { token_key: tokenKey }),
-  ...filters,
-  ...(order && { order }),
-  order_dir: direction,
-});
-
 async function loadReport(api: Api, state: ReportState) {
   const query = toQuery(state);
   const load = (more: Partial<ReportFilters> & { page?: number; per_page: number }) =>
@@ -80,7 +76,7 @@ async function loadReport(api: Api, state: ReportState) {
   const [report, earlier] = await Promise.all([
     load({ page: state.page, per_page: PAGE_SIZE }),
     state.isCompared
-      ? load({ created_at_from: from, created_at_to: to, per_page: MAX_COMPARED })
+      ? load({ created_at_from: from, created_at_to: to, per_page: MAX_ROWS })
       : undefined,
   ]);
   const before: Before | undefined = earlier && {
@@ -108,15 +104,9 @@ function ZoneNote({ zone, reset }: { zone: string; reset: () => void }) {
   );
 }
 
-function Tools({ state }: { state: ReportState }) {
-  const { transport } = useSession();
-  const save = useAction(() =>
-    download(
-      transport,
-      buildPath('/calls/reports/grouped', { ...toQuery(state), format: 'csv' }),
-      nameFile('report', state.filters, state.filters.time_zone),
-    ),
-  );
+function Tools({ state, shown }: { state: ReportState; shown: readonly Figure[] }) {
+  const { api } = useSession();
+  const save = useAction(() => saveReport(api, { state, shown }));
   const share = () => {
     const link = new URL(linkTo('reports', null, toLinkQuery(state)), location.href);
     return copyText(link.href, 'The link to this report is on the clipboard.');

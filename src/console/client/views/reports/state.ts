@@ -94,3 +94,15 @@ export const toLinkQuery = (state: ReportState) => ({
   figure: state.figure,
   page: state.page === 1 ? null : state.page,
 });
+
+/** As many rows as the API gives at once. */
+export const MAX_ROWS = 1_000;
+
+/** The query of the API for a report. */
+export const toQuery = ({ groups, tokenKey, filters, order, direction }: ReportState) => ({
+  group_by: [...groups],
+  ...(groups.includes('token') && { token_key: tokenKey }),
+  ...filters,
+  ...(order && { order }),
+  order_dir: direction,
+});
