@@ -92,12 +92,12 @@ export const CALL_TASKS: readonly Task[] = [
       const { id } = await beginCall(person.here.api, body);
       await openCall(person, id, number);
       const { decisions } = (await person.api('get', `calls/${id}/decision`)).body;
-      const [{ message, candidates }] = decisions;
-      await person.sees(`No buyer: ${message}.`);
+      const [{ candidates }] = decisions;
+      await person.sees('No buyer could take it.');
       expect(candidates.length).toBeGreaterThan(0);
       const rows = person.panel('Why it went there').getByRole('row');
       for (const [n, candidate] of candidates.entries())
-        expect(await rows.nth(n + 1).innerText()).toContain(candidate.message);
+        expect((await rows.nth(n + 1).innerText()).toLowerCase()).toContain(candidate.message);
     },
   },
   {

@@ -70,7 +70,7 @@ export function NamesInSearch({ text }: { text: string }) {
   if (!first || first.isClear) return null;
   return (
     <div class="notice">
-      <p>Names with “{text}”: choose whose calls to list.</p>
+      <p>Whose calls?</p>
       <ul class="chips" aria-label="Calls of">
         {choices.map(({ id, title, filter, word }) => (
           <li key={`${filter}/${id}`}>

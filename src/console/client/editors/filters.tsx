@@ -1,4 +1,5 @@
 import { ReferenceSearch } from '../form/combobox';
+import { nameToken } from '../parts/decision-words';
 import type { EditorProps } from '../nouns/layout';
 import {
   FACTS,
@@ -19,7 +20,7 @@ export function Filters({ id, label, value, onChange, disabled }: EditorProps) {
     <div class="structure" role="group" aria-label={label} id={id}>
       <datalist id={FACTS_ID}>
         {FACTS.map((name) => (
-          <option key={name} value={name} />
+          <option key={name} value={name} label={nameToken(name)} />
         ))}
       </datalist>
       <ul class="rows">

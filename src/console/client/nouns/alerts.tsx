@@ -1,3 +1,4 @@
+import { describeAlert as sayAlert } from '../parts/decision-words';
 import { RecordName } from '../noun/record-name';
 import { OpenAlerts } from '../views/alerts/open-alerts';
 import { ALERT_KINDS } from './alert-words';
@@ -12,10 +13,14 @@ export const alerts = noun({
   noun: 'alerts',
   words: { singular: 'alert', plural: 'alerts' },
   about: 'The times in which something was wrong, by your alert rules.',
-  title: ({ message }) => String(message),
+  title: ({ message }) => sayAlert(String(message)),
   groups: [],
   columns: [
-    { name: 'message', title: 'What was wrong' },
+    {
+      name: 'message',
+      title: 'What was wrong',
+      show: ({ message }) => sayAlert(String(message)),
+    },
     stateColumn('ended_at', describeAlert),
     { name: 'created_at', title: 'Began' },
     { name: 'kind', title: 'Kind', show: ({ kind }) => ALERT_KINDS[String(kind)] },

@@ -84,12 +84,19 @@ interface TableProps<Row> {
   rows: readonly Row[];
   getKey: (row: Row) => string | number;
   empty: string;
+  /** On a phone each row is a card. */
+  hasCards?: boolean;
 }
 
-export function Table<Row>({ caption, columns, rows, getKey, empty }: TableProps<Row>) {
+export function Table<Row>({ caption, columns, rows, getKey, empty, hasCards }: TableProps<Row>) {
   if (rows.length === 0) return <p class="quiet">{empty}</p>;
   return (
-    <div class="scroll" role="region" aria-label={caption} tabIndex={0}>
+    <div
+      class={hasCards ? 'scroll cards' : 'scroll'}
+      role="region"
+      aria-label={caption}
+      tabIndex={0}
+    >
       <table>
         <caption class="hidden">{caption}</caption>
         <thead>
@@ -105,7 +112,7 @@ export function Table<Row>({ caption, columns, rows, getKey, empty }: TableProps
           {rows.map((row) => (
             <tr key={getKey(row)}>
               {columns.map(({ name, of, number }) => (
-                <td key={name} class={number ? 'number' : ''}>
+                <td key={name} class={number ? 'number' : ''} data-label={name}>
                   {of(row)}
                 </td>
               ))}

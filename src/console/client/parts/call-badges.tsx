@@ -10,7 +10,7 @@ const isPaid = ({ buyer_converted: sold, traffic_source_converted: bought }: Jso
 export const CallBadges = ({ call }: { call: Json }) => (
   <span>
     {call.sandbox === true && (
-      <span title="Played in the sandbox: no telephone rang">
+      <span title="No telephone rang">
         <Badge tone="warn">test</Badge>
       </span>
     )}{' '}

@@ -1,6 +1,7 @@
 import type { Schemas } from '../api';
 import { count, dayTime, dollars, percent, text } from '../format';
 import { Badge, Table, type Column } from './basics';
+import { describeFault, describeNoBuyer } from './decision-words';
 import { useSession } from '../session';
 import { Bar, capTitle, isMoney } from './caps';
 
@@ -12,16 +13,17 @@ type Considered = Schemas['ConsideredBuyer'];
  */
 export function DecisionDetails({ decision }: { decision: Decision }) {
   const { me } = useSession();
-  const { action, message, candidates, caps, at, seed } = decision;
+  const { action, reason, candidates, caps, at, seed } = decision;
   return (
     <>
       <p class={action === 'dial' ? 'notice good' : 'notice warn'}>
         {action === 'dial'
           ? `Dials ${listChosen(candidates) || 'a buyer that your team does not see'}.`
-          : `No buyer: ${text(message)}.`}
+          : `${describeNoBuyer(decision)}.`}
       </p>
       <Table
         caption="Buyers that were considered"
+        hasCards
         columns={COLUMNS}
         rows={candidates}
         getKey={({ buyer_id, buyer_group_id }) => `${buyer_id}/${buyer_group_id}`}
@@ -42,9 +44,13 @@ export function DecisionDetails({ decision }: { decision: Decision }) {
           />
         ))}
       </div>
-      <p class="quiet">
-        Decided for {dayTime(at)}, with the seed {seed}.
-      </p>
+      <p class="quiet">Decided for {dayTime(at)}.</p>
+      <details>
+        <summary>For support</summary>
+        <p class="quiet">
+          {reason} Seed {seed}
+        </p>
+      </details>
     </>
   );
 }
@@ -79,8 +85,8 @@ const COLUMNS: readonly Column<Considered>[] = [
   { name: 'Buyer', of: toBuyerName },
   {
     name: 'Why, or why not',
-    of: ({ chosen, message }) => {
-      if (message) return message;
+    of: ({ chosen, ...fault }) => {
+      if (fault.reason) return <span title={fault.reason}>{describeFault(fault)}</span>;
       return chosen ? <Badge tone="good">dialed</Badge> : 'can take the call, was not needed';
     },
   },

@@ -37,9 +37,21 @@ export function LeadPast({ events }: { events: Schemas['Timeline']['past'] }) {
   );
 }
 
+interface LeadFutureProps {
+  steps: Schemas['Timeline']['future'];
+  status: string | null | undefined;
+}
+
 /** The steps that are still to come for a lead. */
-export function LeadFuture({ steps }: { steps: Schemas['Timeline']['future'] }) {
-  if (steps.length === 0) return <p class="quiet">Nothing more will be done.</p>;
+export function LeadFuture({ steps, status }: LeadFutureProps) {
+  if (steps.length === 0)
+    return (
+      <p class="quiet">
+        {status === 'queue'
+          ? 'The lead waits until its person calls.'
+          : 'Nothing more will be done.'}
+      </p>
+    );
   return (
     <ol class="story">
       {steps.map((step, n) => (

@@ -9,9 +9,10 @@ import { useTitles } from '../form/combobox';
 import { UpdateForm } from '../noun/update-form';
 import { Facts, Panel, Problem, Show } from '../parts/basics';
 import { CallBadges } from '../parts/call-badges';
+import { describeReason } from '../parts/decision-words';
 import { DecisionDetails } from '../parts/decision';
 import { CallStory } from '../parts/story';
-import { dayTime, dollars, duration, text, words } from '../format';
+import { dayTime, dollars, duration, NOTHING, text, words } from '../format';
 import { Ticking } from '../parts/ticking';
 import { useAction } from '../loading';
 import { linkTo } from '../route';
@@ -50,7 +51,7 @@ function CallPage({ call, call_events, decisions, billing, reload }: CallPagePro
         <CallBadges call={call as unknown as Json} />
         <HangUp call={call} reload={reload} />
       </div>
-      {call.sandbox && <p class="notice warn">A call of the sandbox: no telephone rang.</p>}
+      {call.sandbox && <p class="notice warn">A test call: no telephone rang.</p>}
       {caller && <CallerActions number={caller} offerId={call.offer_id} />}
       <div class="grid">
         <About call={call} />
@@ -108,14 +109,27 @@ function About({ call }: { call: Schemas['Call'] }) {
       <Facts
         facts={[
           ['Caller', text(call.caller_number)],
-          ['Called', text(call.number_called)],
+          [
+            'Called',
+            <NounLink noun="phone_numbers" id={call.number_id} name={call.number_called} />,
+          ],
           ['Came in', dayTime(call.created_at)],
-          ['Offer', text(call.offer)],
-          ...facts('buyer' in read, ['Buyer', <BuyerLink call={call} />]),
-          ...facts('traffic_source' in read, ['Source', text(call.traffic_source)]),
+          ['Offer', <NounLink noun="offers" id={call.offer_id} name={call.offer} />],
+          ...facts('buyer' in read, [
+            'Buyer',
+            <NounLink noun="buyers" id={call.buyer_id} name={call.buyer} />,
+          ]),
+          ...facts('traffic_source' in read, [
+            'Source',
+            <NounLink
+              noun="traffic_sources"
+              id={call.traffic_source_id}
+              name={call.traffic_source}
+            />,
+          ]),
           ['Duration', <Duration call={call} />],
           ['Talked', duration(call.answered_duration)],
-          ['Ended by', text(call.hangup_cause)],
+          ['Ended by', call.hangup_cause ? describeReason(call.hangup_cause) : NOTHING],
           ...facts(may('leads:read'), [
             'Lead',
             call.lead_id ? <a href={linkTo('leads', call.lead_id)}>{call.lead_id}</a> : 'none',
@@ -199,10 +213,18 @@ const Unbilled = ({ billing }: { billing: Schemas['CallBilling'] }) =>
     </p>
   );
 
-function BuyerLink({ call }: { call: Schemas['Call'] }) {
-  const { may } = useSession();
-  if (!call.buyer_id || !may('buyers:read')) return <>{text(call.buyer)}</>;
-  return <a href={linkTo('buyers', call.buyer_id)}>{call.buyer ?? `Buyer ${call.buyer_id}`}</a>;
+interface NounLinkProps {
+  noun: string;
+  id: number | null | undefined;
+  name: string | null | undefined;
+}
+
+/** A name that leads to its page, if the caller may open that. */
+function NounLink({ noun, id, name }: NounLinkProps) {
+  const ids = id ? [String(id)] : [];
+  const isVisible = useTitles(noun, ids).has(String(id));
+  if (!id || !isVisible) return <>{text(name)}</>;
+  return <a href={linkTo(noun, id)}>{name ?? `No. ${id}`}</a>;
 }
 
 const formatTokens = (tokens: Record<string, unknown> | undefined): string =>

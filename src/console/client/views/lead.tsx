@@ -33,7 +33,7 @@ export function LeadView({ id }: { id: string }) {
             <LeadActions lead={lead} tag={tag} reload={loaded.reload} />
             <div class="grid">
               <Panel title="What will happen">
-                <LeadFuture steps={timeline.future} />
+                <LeadFuture steps={timeline.future} status={lead.status} />
               </Panel>
               <div class="stack">
                 <Panel title="What happened">

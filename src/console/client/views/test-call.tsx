@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks';
 import { ok, type Schemas } from '../api';
+import { describeStatus } from '../calls/call-status';
 import { useCall } from '../calls/load-call';
 import { useLine } from '../calls/load-line';
 import { dollars, words } from '../format';
@@ -277,7 +278,7 @@ function Unfolding({ id }: { id: string }) {
     <Show of={useCall(id)}>
       {({ call, call_events, decisions, billing }) => (
         <div class="grid">
-          <Panel title="As it happens" headerContent={<Badge>{words(call.status)}</Badge>}>
+          <Panel title="As it happens" headerContent={<Badge>{describeStatus(call)}</Badge>}>
             <CallStory events={call_events} />
           </Panel>
           <Panel title="Paid">

@@ -162,7 +162,7 @@ function Unfolding({ answer: { id, warnings } }: { answer: Json }) {
               </p>
             </Panel>
             <Panel title="What will happen">
-              <LeadFuture steps={timeline.future} />
+              <LeadFuture steps={timeline.future} status={lead.status} />
             </Panel>
           </div>
         </>

@@ -1,6 +1,7 @@
 import { dayTime } from '../../format';
 import { useEvery, useLoaded } from '../../loading';
 import { Badge, Panel, Show } from '../../parts/basics';
+import { describeAlert } from '../../parts/decision-words';
 import { linkTo } from '../../route';
 import { useSession } from '../../session';
 import { send, type Json, type Query } from '../../transport';
@@ -34,7 +35,7 @@ export function AlertList({ query, empty }: AlertListProps) {
               <li key={String(alert.id)}>
                 {alert.ended_at === null ? <Badge tone="bad">open</Badge> : <Badge>ended</Badge>}{' '}
                 <a href={linkTo('alert_rules', String(alert.alert_rule_id))}>
-                  {String(alert.message)}
+                  {describeAlert(String(alert.message))}
                 </a>
                 <br />
                 <small class="quiet">
