@@ -14,10 +14,9 @@ interface NounPage {
 
 function toView({ name, title, load }: NounPage): View {
   const Page = lazy<{ id?: string }>(async () => {
-    const [layout, { ListPage }, { NewRecordPage, RecordPage }] = await Promise.all([
+    const [layout, { ListPage, NewRecordPage, RecordPage }] = await Promise.all([
       load(),
-      import('../noun/list'),
-      import('../noun/record'),
+      import('../noun/pages'),
     ]);
     return function NounPage({ id }: { id?: string }): ComponentChild {
       if (id === undefined) return <ListPage layout={layout} />;
@@ -100,26 +99,26 @@ export const NOUNS: readonly { title: string; pages: readonly NounPage[] }[] = [
         title: 'Schedules',
         load: async () => (await import('./schedules')).schedules,
       },
-      { name: 'agents', title: 'Agents', load: async () => (await import('./agents')).agents },
+      { name: 'agents', title: 'Agents', load: async () => (await import('./follow-up')).agents },
       {
         name: 'agent_statuses',
         title: 'Agent statuses',
-        load: async () => (await import('./agent-statuses')).agentStatuses,
+        load: async () => (await import('./follow-up')).agentStatuses,
       },
       {
         name: 'call_centers',
         title: 'Call centers',
-        load: async () => (await import('./call-centers')).callCenters,
+        load: async () => (await import('./follow-up')).callCenters,
       },
       {
         name: 'agent_messages',
         title: 'Messages',
-        load: async () => (await import('./agent-messages')).agentMessages,
+        load: async () => (await import('./follow-up')).agentMessages,
       },
       {
         name: 'dispositions',
         title: 'Dispositions',
-        load: async () => (await import('./dispositions')).dispositions,
+        load: async () => (await import('./follow-up')).dispositions,
       },
     ],
   },
@@ -144,30 +143,30 @@ export const NOUNS: readonly { title: string; pages: readonly NounPage[] }[] = [
       {
         name: 'outgoing_webhooks',
         title: 'Webhooks',
-        load: async () => (await import('./outgoing-webhooks')).outgoingWebhooks,
+        load: async () => (await import('./webhooks')).outgoingWebhooks,
       },
       {
         name: 'webhook_logs',
         title: 'Deliveries',
-        load: async () => (await import('./webhook-logs')).webhookLogs,
+        load: async () => (await import('./webhooks')).webhookLogs,
       },
       {
         name: 'inbound_webhooks',
         title: 'Inbound webhooks',
-        load: async () => (await import('./inbound-webhooks')).inboundWebhooks,
+        load: async () => (await import('./webhooks')).inboundWebhooks,
       },
       {
         name: 'alert_rules',
         title: 'Alert rules',
-        load: async () => (await import('./alert-rules')).alertRules,
+        load: async () => (await import('./alerting')).alertRules,
       },
-      { name: 'alerts', title: 'Alerts', load: async () => (await import('./alerts')).alerts },
+      { name: 'alerts', title: 'Alerts', load: async () => (await import('./alerting')).alerts },
       {
         name: 'switches',
         title: 'Switches',
-        load: async () => (await import('./switches')).switches,
+        load: async () => (await import('./telephony')).switches,
       },
-      { name: 'trunks', title: 'Trunks', load: async () => (await import('./trunks')).trunks },
+      { name: 'trunks', title: 'Trunks', load: async () => (await import('./telephony')).trunks },
     ],
   },
   {

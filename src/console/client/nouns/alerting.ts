@@ -1,0 +1,3 @@
+// Layouts of one area are one script.
+export { alertRules } from './alert-rules';
+export { alerts } from './alerts';
