@@ -38,7 +38,7 @@ export const PUBLISHER_TASKS: readonly Task[] = [
     do: async (person) => {
       await person.open('Reports');
       await person.select('Group by', 'Source');
-      await person.panel('Report').getByRole('columnheader', { name: 'Source' }).waitFor();
+      await person.panel('Report').getByRole('cell', { name: 'Pat’s pages' }).waitFor();
       const path = 'calls/reports/grouped?group_by=traffic_source&call_category=inbound';
       const { totals } = (await person.api('get', path)).body;
       expect(totals.calls).toBeGreaterThan(0);
