@@ -23,11 +23,12 @@ export function Menu({ session, current, is_set_up }: MenuProps) {
   const [folds, fold] = useFolds();
   const isShort = areas.reduce((sum, { views }) => sum + views.length, 0) <= SHORT_MENU;
   useEffect(() => {
-    const entry = box.current?.querySelector('[aria-current]');
-    const area = entry?.closest('details');
+    const menu = box.current;
+    const entry = menu?.querySelector('[aria-current]');
+    if (!menu || !entry) return;
+    const area = entry.closest('details');
     if (area) area.open = true;
-    // Only the menu is scrolled, and only where the entry is out of sight.
-    entry?.scrollIntoView({ block: 'nearest' });
+    showEntry(menu, entry);
   }, [current?.name]);
   return (
     <div class="side" id="menu" ref={box}>
@@ -72,6 +73,13 @@ export function Menu({ session, current, is_set_up }: MenuProps) {
       </a>
     </div>
   );
+}
+
+/** Scrolls by hand: after scrollIntoView(), the Tab key would go on from the entry. */
+function showEntry(menu: Element, entry: Element): void {
+  const [frame, { top, bottom }] = [menu.getBoundingClientRect(), entry.getBoundingClientRect()];
+  if (top < frame.top) menu.scrollTop += top - frame.top;
+  else if (bottom > frame.bottom) menu.scrollTop += bottom - frame.bottom;
 }
 
 /** Areas of every day's work. */

@@ -113,6 +113,7 @@ function Plot({ x, formatLabel, series, width }: PlotProps) {
   const left = Math.max(...ticks.map((value) => measure(tick(value)))) + PADDING;
   const right = width;
   const names = x.map(formatLabel);
+  const nameBar = (at: number | string) => (typeof at === 'string' ? at : formatLabel(at));
   const labels = arrangeLabels(names.map(measure), { left, right });
   const slot = (right - left) / Math.max(x.length, 1);
   const bar = Math.min(slot * 0.7, MAX_BAR * series.length) / series.length;
@@ -139,7 +140,7 @@ function Plot({ x, formatLabel, series, width }: PlotProps) {
               y={toY(Math.max(amount, 0))}
               height={toY(Math.min(amount, 0)) - toY(Math.max(amount, 0))}
             >
-              <title>{`${names[n]}: ${format(value)} ${series.length > 1 ? name : ''}`}</title>
+              <title>{`${nameBar(x[n]!)}: ${format(value)} ${series.length > 1 ? name : ''}`}</title>
             </rect>
           );
         }),

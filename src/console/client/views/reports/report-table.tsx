@@ -1,4 +1,4 @@
-import type { ComponentChild } from 'preact';
+import { Fragment, type ComponentChild } from 'preact';
 import type { Schemas } from '../../api';
 import { percent } from '../../format';
 import { Heading } from '../../table/heading';
@@ -22,11 +22,14 @@ interface ReportTableProps {
   /** The first day of the period. */
   first: string;
   before: Before | undefined;
+  /** The sums of each first group, by its key. */
+  sums: ReadonlyMap<string, Figures>;
   sort: (order: string, direction: 'asc' | 'desc') => void;
 }
 
 /** The figures of each row, and of all; with their change where periods are compared. */
-export function ReportTable({ state, shown, report, first, before, sort }: ReportTableProps) {
+export function ReportTable(props: ReportTableProps) {
+  const { state, shown, report, first, before, sums, sort } = props;
   const { rows, totals } = report;
   if (rows.length === 0) return <p class="quiet">There were no such calls in this period.</p>;
   return (
@@ -46,15 +49,20 @@ export function ReportTable({ state, shown, report, first, before, sort }: Repor
           </tr>
         </thead>
         <tbody>
-          {rows.map((row) => (
-            <tr key={JSON.stringify(row.groups)}>
-              {row.groups.map((group) => (
-                <td key={group.by} class="key">
-                  {nameGroup(group)}
-                </td>
-              ))}
-              <Cells shown={shown} figures={row} before={before?.rows.get(joinKey(row, first))} />
-            </tr>
+          {rows.map((row, index) => (
+            <Fragment key={JSON.stringify(row.groups)}>
+              {!isSameGroup(rows[index - 1], row) && (
+                <SumRow groups={row.groups} figures={sums.get(findSumKey(row))} shown={shown} />
+              )}
+              <tr>
+                {row.groups.map((group) => (
+                  <td key={group.by} class="key">
+                    {nameGroup(group)}
+                  </td>
+                ))}
+                <Cells shown={shown} figures={row} before={before?.rows.get(joinKey(row, first))} />
+              </tr>
+            </Fragment>
           ))}
         </tbody>
         <tfoot>
@@ -67,6 +75,36 @@ export function ReportTable({ state, shown, report, first, before, sort }: Repor
         </tfoot>
       </table>
     </div>
+  );
+}
+
+type Row = Report['rows'][number];
+
+/** The key of the first group of a row. */
+export const findSumKey = ({ groups }: Row): string => JSON.stringify(groups[0]?.key ?? null);
+
+const isSameGroup = (before: Row | undefined, row: Row): boolean =>
+  before !== undefined && findSumKey(before) === findSumKey(row);
+
+interface SumRowProps {
+  groups: Row['groups'];
+  figures: Figures | undefined;
+  shown: readonly Figure[];
+}
+
+/** The sum of a first group, above its rows. */
+function SumRow({ groups: [first, ...others], figures, shown }: SumRowProps) {
+  if (!figures || !first) return null;
+  return (
+    <tr class="sum">
+      <th scope="row" class="key">
+        {nameGroup(first)}
+      </th>
+      <td class="key" colSpan={others.length}>
+        All
+      </td>
+      <Cells shown={shown} figures={figures} before={undefined} />
+    </tr>
   );
 }
 

@@ -14,7 +14,7 @@ import { Controls } from './controls';
 import { listFigures, type Figure } from './figures';
 import { nameGroup } from './groups';
 import { saveReport } from './save-report';
-import { ReportTable, type Before, type Report } from './report-table';
+import { findSumKey, ReportTable, type Before, type Report } from './report-table';
 import {
   MAX_ROWS,
   toLinkQuery,
@@ -37,11 +37,14 @@ export function ReportsView() {
   return (
     <>
       <h1>Reports</h1>
-      <Controls state={state} shown={shown} change={change} />
+      <details class="settings" open={!isNarrow()}>
+        <summary>Period, groups and filters</summary>
+        <Controls state={state} shown={shown} change={change} />
+      </details>
       <ZoneNote zone={state.filters.time_zone} reset={() => change({ time_zone: null })} />
       <Tools state={state} shown={shown} />
       <Show of={loaded}>
-        {({ report, before, first }) => (
+        {({ report, before, first, sums }) => (
           <>
             <Totals report={report} shown={shown} />
             <div class="grid">
@@ -53,6 +56,7 @@ export function ReportsView() {
                   report={report}
                   before={before}
                   first={first}
+                  sums={sums}
                   sort={(order, direction) => change({ order, dir: direction })}
                 />
                 <Pages report={report} turn={turn} />
@@ -66,25 +70,33 @@ export function ReportsView() {
   );
 }
 
+/** On a telephone the settings would be all that one sees first. */
+const isNarrow = (): boolean => matchMedia('(max-width: 620px)').matches;
+
 async function loadReport(api: Api, state: ReportState) {
   const query = toQuery(state);
-  const load = (more: Partial<ReportFilters> & { page?: number; per_page: number }) =>
+  const load = (more: Partial<ReturnType<typeof toQuery>> & { page?: number; per_page: number }) =>
     ok(api.GET('/calls/reports/grouped', { params: { query: { ...query, ...more } } }));
   const span = findDays(state.filters);
   const daysBefore = findDaysBefore(span);
   const { from, to } = fromDayInputs(...daysBefore, state.filters.time_zone);
-  const [report, earlier] = await Promise.all([
+  const [report, earlier, summed] = await Promise.all([
     load({ page: state.page, per_page: PAGE_SIZE }),
     state.isCompared
       ? load({ created_at_from: from, created_at_to: to, per_page: MAX_ROWS })
       : undefined,
+    hasSums(state) ? load({ group_by: state.groups.slice(0, 1), per_page: MAX_ROWS }) : undefined,
   ]);
   const before: Before | undefined = earlier && {
     rows: new Map(earlier.rows.map((row) => [joinKey(row, daysBefore[0]), row])),
     totals: earlier.totals,
   };
-  return { report, before, first: span[0] };
+  const sums = new Map(summed?.rows.map((row) => [findSumKey(row), row]));
+  return { report, before, first: span[0], sums };
 }
+
+/** Rows of one first group follow each other unless they are sorted by a figure. */
+const hasSums = ({ groups, order }: ReportState): boolean => groups.length > 1 && !order;
 
 const findDays = (filters: ReportFilters): DaySpan => [
   toDay(new Date(filters.created_at_from), filters.time_zone),
@@ -173,7 +185,7 @@ function ReportChart({ state, shown, report: { rows }, before, first }: ReportCh
   return (
     <Chart
       title={title}
-      x={rows.map(({ groups }) => groups.map(nameGroup).join(' · '))}
+      x={rows.map(({ groups }) => groups.map(nameGroup).join(BETWEEN))}
       x_name="Row"
       formatLabel={shorten}
       series={earlier ? [now, earlier] : [now]}
@@ -182,9 +194,11 @@ function ReportChart({ state, shown, report: { rows }, before, first }: ReportCh
   );
 }
 
+const BETWEEN = ' · ';
 const MAX_LABEL = 24;
+/** The last group of a row, below its bar; the bar's own text has them all. */
 const shorten = (name: number | string): string => {
-  const text = String(name);
+  const text = String(name).split(BETWEEN).at(-1)!;
   return text.length > MAX_LABEL ? `${text.slice(0, MAX_LABEL - 1)}…` : text;
 };
 
