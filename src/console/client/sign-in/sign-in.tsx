@@ -105,6 +105,8 @@ function Ways({ methods, has_ended: hasEnded, onState, onKey }: WaysProps) {
   );
 }
 
+const OWNER_COMMAND = 'npx trunkline owner link';
+
 /** Without mail no link can come: other people help. */
 const WithoutMail = () => (
   <details>
@@ -112,7 +114,7 @@ const WithoutMail = () => (
     <p>
       This service sends no mail, so that it cannot send you a link. Ask the owner of your company:
       they delete your user and invite you again. An owner asks whoever runs this server for a new
-      owner link (<code>npx trunkline owner link</code>).
+      owner link (<code>{OWNER_COMMAND}</code>).
     </p>
   </details>
 );
