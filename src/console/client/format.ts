@@ -105,8 +105,7 @@ export const yesNo = (is: boolean): string => (is ? 'yes' : 'no');
 /** `no_answer` as `no answer`. */
 export const words = formatOrNothing((name: string | number) => String(name).replaceAll('_', ' '));
 
+export const capitalize = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+
 /** `no_answer` as `No answer`. */
-export const sentence = (name: string): string => {
-  const plain = name.replaceAll('_', ' ');
-  return plain.charAt(0).toUpperCase() + plain.slice(1);
-};
+export const sentence = (name: string): string => capitalize(name.replaceAll('_', ' '));

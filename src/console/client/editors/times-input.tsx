@@ -2,31 +2,52 @@ import { useState } from 'preact/hooks';
 import type { EditorProps } from '../nouns/layout';
 import { findTimesFault, formatTimes, readTimes } from './hours';
 
-/** One range of a day, typed and shown as those of a week are: `08:00–21:00`. */
-export function TimesInput({ id, value, onChange, errors, disabled }: EditorProps) {
+interface TypedTimesProps {
+  id?: string;
+  'aria-label'?: string;
+  placeholder: string;
+  disabled: boolean;
+  isInvalid?: boolean;
+  times: readonly string[];
+  onChange: (times: string[]) => void;
+}
+
+/** Times of a day, typed and shown as people write them: `08:00–12:00, 13:00–17:30`. */
+export function TypedTimes({ times, onChange, isInvalid = false, ...input }: TypedTimesProps) {
   const [typed, setTyped] = useState<string>();
-  const stored = (value as string | null) ?? '';
-  const shown = typed ?? (stored === '' ? '' : formatTimes([stored]));
+  const shown = typed ?? formatTimes(times);
   const fault = findTimesFault(shown);
   return (
     <>
       <input
-        id={id}
+        {...input}
         autocomplete="off"
-        placeholder="08:00–21:00"
-        disabled={disabled}
-        aria-invalid={fault !== undefined || errors.length > 0}
+        aria-invalid={fault !== undefined || isInvalid}
         value={shown}
-        onInput={({ currentTarget: { value: text } }) => {
-          setTyped(text);
-          onChange(readTimes(text).join(', '));
+        onInput={({ currentTarget: { value } }) => {
+          setTyped(value);
+          onChange(readTimes(value));
         }}
         onBlur={() => setTyped(undefined)}
       />
-      {fault !== undefined && <small class="error">{explainTimes(fault)}</small>}
+      {fault !== undefined && (
+        <small class="error">{fault} is no time such as 09:00–17:00 or 9am–5pm.</small>
+      )}
     </>
   );
 }
 
-export const explainTimes = (fault: string): string =>
-  `${fault} is no time such as 09:00–17:00 or 9am–5pm.`;
+/** One range of a day. */
+export function TimesInput({ id, value, onChange, errors, disabled }: EditorProps) {
+  const stored = (value as string | null) ?? '';
+  return (
+    <TypedTimes
+      id={id}
+      placeholder="08:00–21:00"
+      disabled={disabled}
+      isInvalid={errors.length > 0}
+      times={stored === '' ? [] : [stored]}
+      onChange={(times) => onChange(times.join(', '))}
+    />
+  );
+}

@@ -8,10 +8,7 @@ import {
   DAY_MINUTES,
   DAYS,
   drawWeek,
-  findTimesFault,
-  formatTimes,
   paintTimes,
-  readTimes,
   SHOWN_DAYS,
   timesOn,
   withTimes,
@@ -19,7 +16,7 @@ import {
   type Week,
 } from './hours';
 import { NestedField } from '../form/field';
-import { explainTimes } from './times-input';
+import { TypedTimes } from './times-input';
 
 type Entry = Readonly<Record<string, unknown>> & { schedule?: Week };
 
@@ -196,29 +193,18 @@ interface DayRowProps {
 }
 
 function DayRow({ day, week, onChange, disabled }: DayRowProps) {
-  const [typed, setTyped] = useState<string>();
-  const times = timesOn(week, day);
-  const shown = typed ?? formatTimes(times);
-  const fault = findTimesFault(shown);
   const name = DAYS[day]!;
   return (
     <div class="week-day">
       <span class="week-name">{name}</span>
       <DayDrawing day={day} week={week} onChange={onChange} disabled={disabled} />
-      <input
+      <TypedTimes
         aria-label={name}
-        aria-invalid={fault !== undefined}
         disabled={disabled}
         placeholder={week.length === 0 ? 'open' : 'closed'}
-        value={shown}
-        onInput={(event) => {
-          const { value } = event.currentTarget;
-          setTyped(value);
-          onChange(withTimes(week, day, readTimes(value)));
-        }}
-        onBlur={() => setTyped(undefined)}
+        times={timesOn(week, day)}
+        onChange={(times) => onChange(withTimes(week, day, times))}
       />
-      {fault !== undefined && <small class="error">{explainTimes(fault)}</small>}
     </div>
   );
 }

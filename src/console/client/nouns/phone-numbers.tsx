@@ -10,10 +10,14 @@ import { noun, type PanelProps } from './layout';
 
 const TARGETS = { offer_id: 'Offer', buyer_id: 'Buyer' };
 
+const findTarget = ({ forward_type: type, offer, offer_id, buyer, buyer_id }: Json) =>
+  type === 'buyer_id'
+    ? { noun: 'buyers', id: buyer_id, name: buyer }
+    : { noun: 'offers', id: offer_id, name: offer };
+
 /** The page of a number without a target says what comes of its calls. */
 function NowherePanel({ record }: PanelProps) {
-  const { forward_type: type, offer_id: offer, buyer_id: buyer } = record;
-  if ((type === 'buyer_id' ? buyer : offer) !== null) return null;
+  if (findTarget(record).id !== null) return null;
   return <p class="notice warn whole">{LEADS_NOWHERE} Choose it below.</p>;
 }
 
@@ -85,10 +89,9 @@ export const phoneNumbers = noun({
   listPanels: [PracticeNotice],
 });
 
-function showTarget({ forward_type: type, offer, offer_id, buyer, buyer_id }: Json) {
-  const [target, id, name] =
-    type === 'buyer_id' ? ['buyers', buyer_id, buyer] : ['offers', offer_id, offer];
+function showTarget(number: Json) {
+  const { noun: target, id, name } = findTarget(number);
   if (id === null || id === undefined)
     return <Badge tone="warn">nowhere: calls are turned away</Badge>;
-  return <a href={linkTo(target as string, String(id))}>{String(name ?? id)}</a>;
+  return <a href={linkTo(target, String(id))}>{String(name ?? id)}</a>;
 }

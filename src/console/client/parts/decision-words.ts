@@ -1,5 +1,5 @@
 import { OPERATORS, parseFilter, type Operator } from '../editors/filter-text';
-import { sentence, words } from '../format';
+import { capitalize, sentence, words } from '../format';
 import { capTitle } from './caps';
 
 // The reasons of the API in sentences. Its own texts, which programs read too, name codes and times
@@ -62,8 +62,6 @@ const sayTimes = (text: string): string =>
     (_, day: string, time: string, zone: string) =>
       `${DAY.format(new Date(`${day}T00:00Z`))}, ${time} (${nameZone(zone)})`,
   );
-
-const capitalize = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
 interface Fault {
   reason: string | null;

@@ -112,10 +112,8 @@ function OrderedBuyers({ offerId, reload, ...props }: OrderedBuyersProps) {
 }
 
 function mayOrder(session: Session): boolean {
-  const { write } = findNoun(session.contract, 'buyers');
-  return [write.tier, write.weight].every((field) =>
-    mayWriteField(session, findNoun(session.contract, 'buyers'), field),
-  );
+  const noun = findNoun(session.contract, 'buyers');
+  return [noun.write.tier, noun.write.weight].every((field) => mayWriteField(session, noun, field));
 }
 
 interface OrderNoteProps {
